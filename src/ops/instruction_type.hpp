@@ -56,10 +56,25 @@ class NodePlan {
   virtual InstructionPlan instruction(std::int64_t i) const = 0;
 };
 
+/// Elements of a storage that a finished instruction touches: a strided box, at most four dimensions.
+struct Region {
+  std::uint32_t storage = 0;
+  int operand = 0;
+  bool write = false;
+  program::ElementType type = program::ElementType::bf16;
+  std::int64_t offset = 0;
+  std::vector<std::int64_t> sizes;
+  std::vector<std::int64_t> strides;
+};
+
 class InstructionType {
  public:
   virtual ~InstructionType() = default;
   virtual std::string_view name() const = 0;
+  /// What the device half will touch, read off the record and the instruction alone: the verifier's and the checker's
+  /// view, written independently of NodePlan::instruction.
+  virtual std::vector<Region> regions(const program::NodeRecord& record,
+                                      const program::Instruction& instruction) const = 0;
   /// Empty where this type takes the node, else why not, in words a user understands.
   virtual std::optional<std::string> unsuited(const ir::Graph& graph, const ir::Node& node,
                                               const PlanOptions& options) const = 0;
@@ -74,6 +89,8 @@ const std::vector<const InstructionType*>& instruction_types();
 /// says about it.
 const InstructionType& type_for(const ir::Graph& graph, const ir::Node& node, const PlanOptions& options);
 
+/// The type an icode belongs to. Throws FormatError for an unknown icode.
+const InstructionType& type_of_icode(std::uint16_t icode);
 std::string_view icode_name(std::uint16_t icode);
 std::uint16_t icode_count();
 

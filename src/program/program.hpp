@@ -92,17 +92,6 @@ struct Counter {
   bool operator==(const Counter&) const = default;
 };
 
-/// What one instruction reads and writes, as byte ranges of rows: kept for the verifier, the checker and the viewer.
-struct Access {
-  std::uint32_t instruction = 0;
-  std::uint8_t operand = 0;
-  bool write = false;
-  std::uint32_t storage = 0;
-  std::int64_t offset = 0;  ///< elements
-  std::vector<std::int64_t> sizes;
-  std::vector<std::int64_t> strides;
-};
-
 struct Program {
   std::string name;
   Config config;
