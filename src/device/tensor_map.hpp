@@ -1,5 +1,5 @@
-// The 128-byte object that bulk tensor copies name. What lies inside is the machine's business: the driver's words on the
-// GPU, TensorMapFields (tensor_map_fields.hpp) on the host.
+// The 128-byte object that bulk tensor copies name. What lies inside is the machine's business: the driver's words on
+// the GPU, TensorMapFields (tensor_map_fields.hpp) on the host.
 #pragma once
 
 #include "device/core/types.cuh"

@@ -1,5 +1,5 @@
-// Our own description of a tensor map: what the runtime hands to cuTensorMapEncodeTiled, and what the emulator keeps inside
-// the 128-byte object. Dimension 0 is the fastest. Numbers of the enumerations are those of the CUDA driver API.
+// Our own description of a tensor map: what the runtime hands to cuTensorMapEncodeTiled, and what the emulator keeps
+// inside the 128-byte object. Dimension 0 is the fastest. Numbers of the enumerations are those of the CUDA driver API.
 #pragma once
 
 #include "device/tensor_map.hpp"
@@ -36,11 +36,11 @@ struct TensorMapFields {
   uint32_t dims_minus_one[5];  ///< extent - 1 in elements, so that 2^32 fits; 0 beyond the rank
   uint16_t reserved;           ///< zero
   TensorMapType type;
-  uint8_t rank;               ///< 1 to 5
-  uint64_t strides[4];        ///< bytes from one index of dimension 1..4 to the next; dimension 0 is dense
-  uint32_t magic;             ///< kTensorMapMagic: a map that nobody filled is found
-  uint16_t box[5];            ///< elements moved in each dimension
-  uint8_t element_strides[5]; ///< every n-th element
+  uint8_t rank;                ///< 1 to 5
+  uint64_t strides[4];         ///< bytes from one index of dimension 1..4 to the next; dimension 0 is dense
+  uint32_t magic;              ///< kTensorMapMagic: a map that nobody filled is found
+  uint16_t box[5];             ///< elements moved in each dimension
+  uint8_t element_strides[5];  ///< every n-th element
   Swizzle swizzle;
   L2Promotion l2_promotion;
   OutOfBoundsFill fill;

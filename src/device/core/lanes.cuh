@@ -1,6 +1,7 @@
 // Lanes<T>: one value in each lane of a warp. Control flow above this layer is the same in all lanes of a warp; what
 // differs by lane is data of this type, and divergent effects are masks (Lanes<bool>) or one_lane (warp.cuh).
-// On the GPU Lanes<T> is T. On the host it holds 32 values and every operator works on all of them under C++'s rules for T.
+// On the GPU Lanes<T> is T. On the host it holds 32 values and every operator works on all of them under C++'s rules
+// for T.
 #pragma once
 
 #include "device/core/target.cuh"

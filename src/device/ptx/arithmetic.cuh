@@ -1,5 +1,5 @@
-// Lane arithmetic that C++ cannot say. core/math.cuh and core/float16.cuh give these their names on both machines; nothing
-// else calls them, and the host has no twin of this file.
+// Lane arithmetic that C++ cannot say. core/math.cuh and core/float16.cuh give these their names on both machines;
+// nothing else calls them, and the host has no twin of this file.
 #pragma once
 
 #include "device/core/lanes.cuh"

@@ -1,30 +1,32 @@
-// One-dimensional bulk copies and the groups they complete in. For one lane. Addresses and sizes are multiples of 16 bytes.
-// Loads complete on an mbarrier of the destination CTA; stores belong to the issuing lane's bulk groups.
+// One-dimensional bulk copies and the groups they complete in. For one lane. Addresses and sizes are multiples of 16
+// bytes. Loads complete on an mbarrier of the destination CTA; stores belong to the issuing lane's bulk groups.
 #pragma once
 
 #include "device/core/lanes.cuh"
 
 namespace megakittens::ptx {
 
-/// sm_90. PTX: "cp.async.bulk", global to shared. Raises `barrier`'s completed bytes by `bytes` when the data lies there.
+/// sm_90. PTX: "cp.async.bulk", global to shared. Raises `barrier`'s completed bytes by `bytes` when the data lies
+/// there.
 MK_DEVICE void cp_async_bulk_g2s(uint32_t destination, const void* source, uint32_t bytes, uint32_t barrier) {
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-                   destination),
-               "l"(source), "r"(bytes), "r"(barrier)
-               : "memory");
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(destination),
+      "l"(source), "r"(bytes), "r"(barrier)
+      : "memory");
 }
 
 /// sm_90. PTX: "cp.async.bulk", global to shared, .L2::cache_hint.
 MK_DEVICE void cp_async_bulk_g2s_hint(uint32_t destination, const void* source, uint32_t bytes, uint32_t barrier,
                                       uint64_t policy) {
   asm volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;" ::"r"(
-          destination),
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;" ::
+          "r"(destination),
       "l"(source), "r"(bytes), "r"(barrier), "l"(policy)
       : "memory");
 }
 
-/// sm_90. PTX: "cp.async.bulk", .multicast::cluster. The same offsets of data and barrier in every CTA of the mask (row 26).
+/// sm_90. PTX: "cp.async.bulk", .multicast::cluster. The same offsets of data and barrier in every CTA of the mask (row
+/// 26).
 MK_DEVICE void cp_async_bulk_g2s_multicast(uint32_t destination, const void* source, uint32_t bytes, uint32_t barrier,
                                            uint16_t cta_mask) {
   asm volatile(
@@ -36,10 +38,10 @@ MK_DEVICE void cp_async_bulk_g2s_multicast(uint32_t destination, const void* sou
 
 /// sm_90. PTX: "cp.async.bulk", shared to another CTA's shared memory. Both addresses on the right are shared::cluster.
 MK_DEVICE void cp_async_bulk_s2cluster(uint32_t remote, uint32_t source, uint32_t bytes, uint32_t remote_barrier) {
-  asm volatile("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-                   remote),
-               "r"(source), "r"(bytes), "r"(remote_barrier)
-               : "memory");
+  asm volatile(
+      "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(remote),
+      "r"(source), "r"(bytes), "r"(remote_barrier)
+      : "memory");
 }
 
 /// sm_90. PTX: "cp.async.bulk", shared to global. Joins the open bulk group.
@@ -68,9 +70,12 @@ MK_DEVICE void cp_async_bulk_prefetch_l2(const void* source, uint32_t bytes) {
 }
 
 /// sm_90. PTX: "cp.async.bulk.commit_group". Closes the lane's open group.
-MK_DEVICE void cp_async_bulk_commit_group() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+MK_DEVICE void cp_async_bulk_commit_group() {
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
 
-/// sm_90. PTX: "cp.async.bulk.wait_group". At most N of the lane's groups are not yet complete: written and visible (row 8).
+/// sm_90. PTX: "cp.async.bulk.wait_group". At most N of the lane's groups are not yet complete: written and visible
+/// (row 8).
 template <int N>
 MK_DEVICE void cp_async_bulk_wait_group() {
   asm volatile("cp.async.bulk.wait_group %0;" ::"n"(N) : "memory");

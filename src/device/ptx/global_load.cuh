@@ -1,6 +1,6 @@
 // Ordinary loads of global memory. Each lane accesses base + its offset in bytes, naturally aligned; under a mask
-// the other lanes touch nothing and get `otherwise`. The forms with a pointer are for one lane or for a warp whose lanes
-// agree. "Ordinary": generic proxy, weak, never .nc, so what an acquire published is seen (row 8).
+// the other lanes touch nothing and get `otherwise`. The forms with a pointer are for one lane or for a warp whose
+// lanes agree. "Ordinary": generic proxy, weak, never .nc, so what an acquire published is seen (row 8).
 #pragma once
 
 #include "device/core/lanes.cuh"
@@ -90,8 +90,7 @@ MK_DEVICE Words<2> ld_global_v2(const void* base, Lanes<uint64_t> offset) {
                : "l"(static_cast<const char*>(base) + offset));
   return value;
 }
-MK_DEVICE Words<2> ld_global_v2(const void* base, Lanes<uint64_t> offset, Lanes<bool> mask,
-                               Words<2> otherwise = {}) {
+MK_DEVICE Words<2> ld_global_v2(const void* base, Lanes<uint64_t> offset, Lanes<bool> mask, Words<2> otherwise = {}) {
   Words<2> value = otherwise;
   asm volatile("{ .reg .pred p; setp.ne.u32 p, %3, 0; @p ld.global.v2.u32 {%0, %1}, [%2]; }"
                : "+r"(value.w[0]), "+r"(value.w[1])
@@ -107,8 +106,7 @@ MK_DEVICE Words<4> ld_global_v4(const void* base, Lanes<uint64_t> offset) {
                : "l"(static_cast<const char*>(base) + offset));
   return value;
 }
-MK_DEVICE Words<4> ld_global_v4(const void* base, Lanes<uint64_t> offset, Lanes<bool> mask,
-                               Words<4> otherwise = {}) {
+MK_DEVICE Words<4> ld_global_v4(const void* base, Lanes<uint64_t> offset, Lanes<bool> mask, Words<4> otherwise = {}) {
   Words<4> value = otherwise;
   asm volatile("{ .reg .pred p; setp.ne.u32 p, %5, 0; @p ld.global.v4.u32 {%0, %1, %2, %3}, [%4]; }"
                : "+r"(value.w[0]), "+r"(value.w[1]), "+r"(value.w[2]), "+r"(value.w[3])

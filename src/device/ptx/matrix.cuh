@@ -1,6 +1,6 @@
-// ldmatrix and stmatrix: four 8x8 tiles of 16-bit elements between shared memory and a warp's registers. Lane l gives the
-// address of row l % 8 of tile l / 8 (16 aligned bytes). In register t, lane l holds row l / 4, columns 2 * (l % 4) and the
-// next of tile t, lower half first; .trans exchanges rows and columns. The whole warp executes these.
+// ldmatrix and stmatrix: four 8x8 tiles of 16-bit elements between shared memory and a warp's registers. Lane l gives
+// the address of row l % 8 of tile l / 8 (16 aligned bytes). In register t, lane l holds row l / 4, columns 2 * (l % 4)
+// and the next of tile t, lower half first; .trans exchanges rows and columns. The whole warp executes these.
 #pragma once
 
 #include "device/core/lanes.cuh"

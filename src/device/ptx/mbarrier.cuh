@@ -1,5 +1,5 @@
-// mbarrier objects in shared memory. `barrier` is a shared-window address of 8 aligned bytes. Everything here is for one
-// lane (one_lane), except the waits, which a whole warp may execute on one address.
+// mbarrier objects in shared memory. `barrier` is a shared-window address of 8 aligned bytes. Everything here is for
+// one lane (one_lane), except the waits, which a whole warp may execute on one address.
 #pragma once
 
 #include "device/core/lanes.cuh"
@@ -47,26 +47,25 @@ MK_DEVICE void mbarrier_arrive_expect_tx_release_cluster(uint32_t remote, uint32
                : "memory");
 }
 
-/// sm_90. PTX: "mbarrier.test_wait / mbarrier.try_wait", try_wait.parity. True when the phase of that parity has completed
-/// (acquire at CTA scope); false after the machine's own time limit. The phase before the first counts as parity 1.
+/// sm_90. PTX: "mbarrier.test_wait / mbarrier.try_wait", try_wait.parity. True when the phase of that parity has
+/// completed (acquire at CTA scope); false after the machine's own time limit. The phase before the first counts as
+/// parity 1.
 MK_DEVICE bool mbarrier_try_wait_parity(uint32_t barrier, uint32_t parity) {
   uint32_t done;
-  asm volatile(
-      "{ .reg .pred done; mbarrier.try_wait.parity.shared::cta.b64 done, [%1], %2; selp.b32 %0, 1, 0, done; }"
-      : "=r"(done)
-      : "r"(barrier), "r"(parity)
-      : "memory");
+  asm volatile("{ .reg .pred done; mbarrier.try_wait.parity.shared::cta.b64 done, [%1], %2; selp.b32 %0, 1, 0, done; }"
+               : "=r"(done)
+               : "r"(barrier), "r"(parity)
+               : "memory");
   return done != 0;
 }
 
 /// sm_80. PTX: "mbarrier.test_wait / mbarrier.try_wait", test_wait.parity. As try_wait, but returns at once.
 MK_DEVICE bool mbarrier_test_wait_parity(uint32_t barrier, uint32_t parity) {
   uint32_t done;
-  asm volatile(
-      "{ .reg .pred done; mbarrier.test_wait.parity.shared::cta.b64 done, [%1], %2; selp.b32 %0, 1, 0, done; }"
-      : "=r"(done)
-      : "r"(barrier), "r"(parity)
-      : "memory");
+  asm volatile("{ .reg .pred done; mbarrier.test_wait.parity.shared::cta.b64 done, [%1], %2; selp.b32 %0, 1, 0, done; }"
+               : "=r"(done)
+               : "r"(barrier), "r"(parity)
+               : "memory");
   return done != 0;
 }
 

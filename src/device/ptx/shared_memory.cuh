@@ -1,6 +1,6 @@
-// Ordinary loads and stores of shared memory. Each lane accesses its own address in the shared window, naturally aligned;
-// under a mask the other lanes touch nothing and get `otherwise`. On the host there is also a scalar form of each function
-// with one word, for one lane or for a warp whose lanes agree; on the GPU that is the same function.
+// Ordinary loads and stores of shared memory. Each lane accesses its own address in the shared window, naturally
+// aligned; under a mask the other lanes touch nothing and get `otherwise`. On the host there is also a scalar form of
+// each function with one word, for one lane or for a warp whose lanes agree; on the GPU that is the same function.
 #pragma once
 
 #include "device/core/lanes.cuh"
@@ -58,10 +58,7 @@ MK_DEVICE Lanes<uint64_t> ld_shared_u64(Lanes<uint32_t> address, Lanes<bool> mas
 /// sm_50. PTX: "ld", .shared.v2.u32.
 MK_DEVICE Words<2> ld_shared_v2(Lanes<uint32_t> address) {
   Words<2> value;
-  asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];"
-               : "=r"(value.w[0]), "=r"(value.w[1])
-               : "r"(address)
-               : "memory");
+  asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(value.w[0]), "=r"(value.w[1]) : "r"(address) : "memory");
   return value;
 }
 MK_DEVICE Words<2> ld_shared_v2(Lanes<uint32_t> address, Lanes<bool> mask, Words<2> otherwise = {}) {
@@ -123,8 +120,7 @@ MK_DEVICE void st_shared_u64(Lanes<uint32_t> address, Lanes<uint64_t> value, Lan
 
 /// sm_50. PTX: "st", .shared.v2.u32.
 MK_DEVICE void st_shared_v2(Lanes<uint32_t> address, Words<2> value) {
-  asm volatile("st.shared.v2.u32 [%0], {%1, %2};" ::"r"(address), "r"(value.w[0]), "r"(value.w[1])
-               : "memory");
+  asm volatile("st.shared.v2.u32 [%0], {%1, %2};" ::"r"(address), "r"(value.w[0]), "r"(value.w[1]) : "memory");
 }
 MK_DEVICE void st_shared_v2(Lanes<uint32_t> address, Words<2> value, Lanes<bool> mask) {
   asm volatile("{ .reg .pred p; setp.ne.u32 p, %3, 0; @p st.shared.v2.u32 [%0], {%1, %2}; }" ::"r"(address),
@@ -134,7 +130,8 @@ MK_DEVICE void st_shared_v2(Lanes<uint32_t> address, Words<2> value, Lanes<bool>
 
 /// sm_50. PTX: "st", .shared.v4.u32.
 MK_DEVICE void st_shared_v4(Lanes<uint32_t> address, Words<4> value) {
-  asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(value.w[0]), "r"(value.w[1]), "r"(value.w[2]), "r"(value.w[3])
+  asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(value.w[0]), "r"(value.w[1]),
+               "r"(value.w[2]), "r"(value.w[3])
                : "memory");
 }
 MK_DEVICE void st_shared_v4(Lanes<uint32_t> address, Words<4> value, Lanes<bool> mask) {

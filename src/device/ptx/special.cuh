@@ -49,7 +49,8 @@ MK_DEVICE Lanes<uint32_t> laneid() {
   return value;
 }
 
-/// sm_10. PTX: "%tid". x of the thread's index in the CTA. For a warp's number use device::warp_index, which is uniform.
+/// sm_10. PTX: "%tid". x of the thread's index in the CTA. For a warp's number use device::warp_index, which is
+/// uniform.
 MK_DEVICE Lanes<uint32_t> tid_x() {
   uint32_t value;
   asm("mov.u32 %0, %%tid.x;" : "=r"(value));
@@ -71,10 +72,14 @@ MK_DEVICE uint64_t globaltimer() {
 }
 
 /// sm_70. PTX: "nanosleep". Between none and twice that many nanoseconds.
-MK_DEVICE void nanosleep(uint32_t nanoseconds) { asm volatile("nanosleep.u32 %0;" ::"r"(nanoseconds)); }
+MK_DEVICE void nanosleep(uint32_t nanoseconds) {
+  asm volatile("nanosleep.u32 %0;" ::"r"(nanoseconds));
+}
 
 /// sm_10. PTX: "trap". The kernel ends in an error.
-MK_DEVICE void trap() { asm volatile("trap;"); }
+MK_DEVICE void trap() {
+  asm volatile("trap;");
+}
 
 /// sm_20. PTX: "cvta". The shared-window address of the CTA's dynamic shared memory, aligned to 1024.
 MK_DEVICE uint32_t dynamic_shared_base() {

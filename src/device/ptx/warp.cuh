@@ -10,7 +10,9 @@ using device::Lanes;
 inline constexpr uint32_t kAllLanes = 0xffffffff;
 
 /// sm_30. PTX: "bar.warp.sync". Orders the lanes' accesses among each other.
-MK_DEVICE void syncwarp() { asm volatile("bar.warp.sync 0xffffffff;" ::: "memory"); }
+MK_DEVICE void syncwarp() {
+  asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
+}
 
 /// sm_90. PTX: "elect.sync". True in one lane, the same one every time. Use device::one_lane.
 MK_DEVICE Lanes<bool> elect_one() {
