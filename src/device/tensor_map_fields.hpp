@@ -2,6 +2,7 @@
 // inside the 128-byte object. Dimension 0 is the fastest. Numbers of the enumerations are those of the CUDA driver API.
 #pragma once
 
+#include "device/core/swizzle.cuh"
 #include "device/tensor_map.hpp"
 
 namespace megakittens::device {
@@ -21,8 +22,6 @@ enum class TensorMapType : uint8_t {
   kF64 = 8,
   kBf16 = 9
 };
-/// CUtensorMapSwizzle
-enum class Swizzle : uint8_t { kNone = 0, k32B = 1, k64B = 2, k128B = 3 };
 /// CUtensorMapL2promotion
 enum class L2Promotion : uint8_t { kNone = 0, k64B = 1, k128B = 2, k256B = 3 };
 /// CUtensorMapFloatOOBfill: what a load writes for elements outside the tensor. Stores outside write nothing.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "device/core/lanes.cuh"
+#include "device/ptx/warp.cuh"
 
 namespace megakittens::ptx {
 
@@ -42,19 +43,18 @@ MK_DEVICE uint32_t smid() {
   return value;
 }
 
-/// sm_10. PTX: "%laneid".
-MK_DEVICE Lanes<uint32_t> laneid() {
-  uint32_t value;
-  asm("mov.u32 %0, %%laneid;" : "=r"(value));
-  return value;
-}
-
 /// sm_10. PTX: "%tid". x of the thread's index in the CTA. For a warp's number use device::warp_index, which is
 /// uniform.
 MK_DEVICE Lanes<uint32_t> tid_x() {
   uint32_t value;
   asm("mov.u32 %0, %%tid.x;" : "=r"(value));
   return value;
+}
+
+/// sm_30. PTX: "%tid", "shfl.sync". The warp's number in the CTA, which the compiler knows to be uniform (CTAs are
+/// 1-D).
+MK_DEVICE uint32_t warp_index() {
+  return shfl_sync_idx(tid_x() / 32, 0);
 }
 
 /// sm_20. PTX: "%clock64".

@@ -9,6 +9,13 @@ using device::Lanes;
 
 inline constexpr uint32_t kAllLanes = 0xffffffff;
 
+/// sm_10. PTX: "%laneid".
+MK_DEVICE Lanes<uint32_t> laneid() {
+  uint32_t value;
+  asm("mov.u32 %0, %%laneid;" : "=r"(value));
+  return value;
+}
+
 /// sm_30. PTX: "bar.warp.sync". Orders the lanes' accesses among each other.
 MK_DEVICE void syncwarp() {
   asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
@@ -18,6 +25,13 @@ MK_DEVICE void syncwarp() {
 MK_DEVICE Lanes<bool> elect_one() {
   uint32_t elected;
   asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 %0, 1, 0, p; }" : "=r"(elected));
+  return elected != 0;
+}
+
+/// The same, and tells all lanes which lane it is.
+MK_DEVICE Lanes<bool> elect_one(uint32_t& leader) {
+  uint32_t elected;
+  asm volatile("{ .reg .pred p; elect.sync %0|p, 0xffffffff; selp.u32 %1, 1, 0, p; }" : "=r"(leader), "=r"(elected));
   return elected != 0;
 }
 

@@ -88,7 +88,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) every_synchronization(uint3
   if (ptx::elect_one()) ptx::nanosleep(ptx::shfl_sync_bfly(ok, 1) + ptx::shfl_sync_idx(ok, 3));
   if (ptx::vote_sync_ballot(ok > 2) == 3) ptx::trap();
   flagged[1] = ptx::clock64() + ptx::globaltimer() + ptx::smid() + ptx::ctaid_x() + ptx::nctaid_x() +
-               ptx::cluster_ctarank() + ptx::cluster_nctarank() + ptx::tid_x();
+               ptx::cluster_ctarank() + ptx::cluster_nctarank() + ptx::tid_x() + ptx::warp_index();
 }
 
 extern "C" __global__ void __launch_bounds__(384, 1) every_load_and_store(char* global) {
