@@ -35,9 +35,10 @@ constexpr To convert_element(From from) {
   return static_cast<To>(from);
 }
 
-/// Not initialised unless given a value, like a register.
+/// Not initialised unless given a value, like a register. Aligned for the baseline's vectors; more makes GCC remark on
+/// passing by value.
 template <class T>
-struct alignas(sizeof(T) >= 2 ? 64 : 32) Lanes {
+struct alignas(16) Lanes {
   T v[kWarpLanes];
 
   Lanes() = default;
@@ -86,6 +87,12 @@ auto map(F f, const Args&... args) {
   return result;
 }
 
+/// `x` converted as in an operation with an Other: said explicitly, comparing unsigned lanes with 0 gives no warning.
+template <class Other, class T>
+constexpr auto common(T x) {
+  return static_cast<decltype(x + Other{})>(x);
+}
+
 /// GPUs give all ones for an integer division by zero; lanes whose result nobody uses must not stop the host.
 template <class A, class B>
 constexpr auto divide(A a, B b) {
@@ -122,12 +129,12 @@ MK_LANES_BINARY(|, a | b)
 MK_LANES_BINARY(^, a ^ b)
 MK_LANES_BINARY(<<, a << b)
 MK_LANES_BINARY(>>, a >> b)
-MK_LANES_BINARY(<, a < b)
-MK_LANES_BINARY(<=, a <= b)
-MK_LANES_BINARY(>, a > b)
-MK_LANES_BINARY(>=, a >= b)
-MK_LANES_BINARY(==, a == b)
-MK_LANES_BINARY(!=, a != b)
+MK_LANES_BINARY(<, detail::common<decltype(b)>(a) < detail::common<decltype(a)>(b))
+MK_LANES_BINARY(<=, detail::common<decltype(b)>(a) <= detail::common<decltype(a)>(b))
+MK_LANES_BINARY(>, detail::common<decltype(b)>(a) > detail::common<decltype(a)>(b))
+MK_LANES_BINARY(>=, detail::common<decltype(b)>(a) >= detail::common<decltype(a)>(b))
+MK_LANES_BINARY(==, detail::common<decltype(b)>(a) == detail::common<decltype(a)>(b))
+MK_LANES_BINARY(!=, detail::common<decltype(b)>(a) != detail::common<decltype(a)>(b))
 MK_LANES_BINARY(&&, a&& b)
 MK_LANES_BINARY(||, a || b)
 #undef MK_LANES_BINARY
