@@ -94,15 +94,16 @@ TEST(Kernels, a_spill_is_refused_with_its_bytes) {
   MK_NEEDS_NVRTC();
   const std::string message = refusal(Architecture::kSm90a, R"(
 extern "C" __global__ void __launch_bounds__(1024, 1) k(float* out, int n) {
-  float a[96];
+  float a[160];
 #pragma unroll
-  for (int i = 0; i < 96; i++) a[i] = out[37 * i];
+  for (int i = 0; i < 160; i++) a[i] = out[37 * i];
   for (int j = 0; j < n; j++) {
+    const float b = out[j];
 #pragma unroll
-    for (int i = 0; i < 96; i++) a[i] = a[i] * a[(i + 7) % 96] + out[j];
+    for (int i = 0; i < 160; i++) asm volatile("fma.rn.f32 %0, %0, %1, %1;" : "+f"(a[i]) : "f"(b));
   }
 #pragma unroll
-  for (int i = 0; i < 96; i++) out[i] = a[i];
+  for (int i = 0; i < 160; i++) out[i] = a[i];
 })");
   EXPECT_THAT(message, HasSubstr("function 'k' spills registers: "));
   EXPECT_THAT(message, HasSubstr("bytes of spill stores"));

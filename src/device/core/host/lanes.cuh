@@ -176,14 +176,36 @@ inline Lanes<T>& operator--(Lanes<T>& x) {
   return x -= T{1};
 }
 
+namespace detail {
+
+/// condition ? a : b by bits: a conditional in longer expressions keeps GCC from making vectors of the loop.
+constexpr uint32_t choose(bool condition, uint32_t a, uint32_t b) {
+  const uint32_t all = 0u - uint32_t{condition};
+  return (a & all) | (b & ~all);
+}
+
+// Masks are read as bytes: GCC makes no vectors of loops that load bool.
+template <class T, class A, class B>
+Lanes<T> select_each(const Lanes<bool>& mask, const A& a, const B& b) {
+  const unsigned char* bytes = reinterpret_cast<const unsigned char*>(mask.v);
+  Lanes<T> result;
+  for (uint32_t l = 0; l < kWarpLanes; l++) {
+    const T x = at(a, l), y = at(b, l);
+    result.v[l] = bytes[l] != 0 ? x : y;
+  }
+  return result;
+}
+
+}  // namespace detail
+
 template <class A, class B>
   requires AnyLanes<A, B> && std::is_same_v<detail::Element<A>, detail::Element<B>>
 inline Lanes<detail::Element<A>> select(const Lanes<bool>& mask, const A& a, const B& b) {
-  return detail::map([](bool m, auto x, auto y) { return m ? x : y; }, mask, a, b);
+  return detail::select_each<detail::Element<A>>(mask, a, b);
 }
 template <Scalar T>
 inline Lanes<T> select(const Lanes<bool>& mask, T a, T b) {
-  return detail::map([](bool m, T x, T y) { return m ? x : y; }, mask, a, b);
+  return detail::select_each<T>(mask, a, b);
 }
 template <Scalar T>
 inline T select(bool mask, T a, T b) {
