@@ -1,0 +1,72 @@
+// A short straight-line program over one element: what a chain of elementwise operations does, or a GEMM's epilogue.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/dtype.hpp"
+
+namespace megakittens::ir {
+
+// One list of pointwise operations: name, number of arguments. All compute in fp32.
+#define MK_POINTWISE_OPS(X)                                                                                            \
+  X(identity, 1) X(neg, 1) X(abs, 1) X(exp, 1) X(exp2, 1) X(log, 1) X(log2, 1) X(sqrt, 1) X(rsqrt, 1)                  \
+  X(reciprocal, 1) X(relu, 1) X(gelu_erf, 1) X(gelu_tanh, 1) X(silu, 1) X(sigmoid, 1) X(tanh, 1)                       \
+  X(add, 2) X(sub, 2) X(mul, 2) X(div, 2) X(maximum, 2) X(minimum, 2) X(pow, 2)                                        \
+  X(eq, 2) X(ne, 2) X(lt, 2) X(le, 2) X(gt, 2) X(ge, 2)                                                                \
+  X(where, 3)                                                                                                          \
+  X(round, 1) /* to `Step::dtype` and back: what storing an intermediate does */
+
+enum class PointwiseOp : std::uint8_t {
+#define MK_X(name, arity) name,
+  MK_POINTWISE_OPS(MK_X)
+#undef MK_X
+};
+
+std::string_view name_of(PointwiseOp op);
+int arity_of(PointwiseOp op);
+/// Throws FormatError naming the text.
+PointwiseOp parse_pointwise_op(std::string_view text);
+
+/// What a step reads: the node's operand `index`, the result of step `index`, the main value that the surrounding
+/// instruction computes (a GEMM's accumulator), or a constant.
+struct Ref {
+  enum class Kind : std::uint8_t { operand, step, accumulator, constant };
+  Kind kind = Kind::operand;
+  int index = 0;
+  double value = 0;
+  bool operator==(const Ref&) const = default;
+
+  static Ref operand(int index) { return {Kind::operand, index, 0}; }
+  static Ref step(int index) { return {Kind::step, index, 0}; }
+  static Ref accumulator() { return {Kind::accumulator, 0, 0}; }
+  static Ref constant(double value) { return {Kind::constant, 0, value}; }
+};
+
+struct Step {
+  PointwiseOp op = PointwiseOp::identity;
+  std::vector<Ref> args;
+  /// For `round`: the type to round to. Unused otherwise.
+  DType dtype = DType::f32;
+  bool operator==(const Step&) const = default;
+};
+
+/// Steps in order; each reads earlier steps only. `results[k]` is the step whose value the k-th output stores.
+struct PointwiseBody {
+  std::vector<Step> steps;
+  std::vector<int> results;
+  bool operator==(const PointwiseBody&) const = default;
+};
+
+/// "s0 = add(acc, %1); s1 = relu(s0); -> s1"
+std::string to_string(const PointwiseBody& body);
+
+/// The value of each result for one element: operands already converted to fp32. Reference for tests and `run`.
+/// Throws InternalError where a reference is out of range.
+std::vector<float> evaluate(const PointwiseBody& body, const std::vector<float>& operands, float accumulator);
+
+/// Rounds to the storage type (round to nearest even) and back; bool gives 0 or 1.
+float round_to(DType dtype, float value);
+
+}  // namespace megakittens::ir

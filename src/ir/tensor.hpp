@@ -1,0 +1,41 @@
+// A dense tensor: element type, shape, and strides over its own storage.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/dtype.hpp"
+
+namespace megakittens::ir {
+
+inline constexpr int kMaxRank = 8;
+
+using Extents = std::vector<std::int64_t>;
+
+/// Row-major strides, in elements, of a dense tensor of this shape.
+Extents contiguous_strides(const Extents& shape);
+std::int64_t element_count(const Extents& shape);
+
+enum class DeviceKind : std::uint8_t { any, cpu, cuda };
+
+/// Strides are in elements. A node's output is dense row-major; an input may have any non-negative strides.
+struct Tensor {
+  DType dtype = DType::bf16;
+  Extents shape;
+  Extents strides;
+  DeviceKind device = DeviceKind::any;
+
+  static Tensor dense(DType dtype, Extents shape);
+  int rank() const { return static_cast<int>(shape.size()); }
+  std::int64_t elements() const { return element_count(shape); }
+  /// Elements from the first to one past the last that the strides reach; 0 where a dimension is 0.
+  std::int64_t span() const;
+  bool is_contiguous() const;
+  bool operator==(const Tensor&) const = default;
+};
+
+/// "bf16[3, 1024]", with strides where the tensor is not contiguous: "bf16[4, 8] strides [1, 4]".
+std::string to_string(const Tensor& tensor);
+std::string to_string(const Extents& extents);
+
+}  // namespace megakittens::ir

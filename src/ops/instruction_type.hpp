@@ -1,0 +1,97 @@
+// The host half of an instruction type: which nodes it takes, how it cuts them into instructions, and what each
+// instruction reads and writes. One subclass a folder of src/ops; the list is ops/ops.def.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/graph.hpp"
+#include "program/program.hpp"
+
+namespace megakittens::ops {
+
+enum class Tiling : std::uint8_t { automatic, seed };
+
+/// What decides how nodes are cut, besides the nodes.
+struct PlanOptions {
+  program::Config config;
+  Tiling tiling = Tiling::automatic;
+};
+
+/// A box that an instruction touches, in the index space of one operand's view (as the node's ir::Operand has it; for
+/// outputs, of the output tensor or its mutation view).
+struct Access {
+  int operand = 0;  ///< operands in order, then outputs
+  ir::Box box;
+};
+
+/// One instruction, before storages, counters and order are known.
+struct InstructionPlan {
+  std::vector<std::int32_t> index;
+  std::vector<Access> reads;
+  std::vector<Access> writes;
+};
+
+struct Cost {
+  std::int64_t bytes = 0;
+  std::int64_t operations = 0;
+};
+
+/// A node cut into instructions. `record.operands[k].storage` and `offset` are filled by the scheduler; `offset` here is
+/// the element offset inside the value's tensor. `maps[j].storage` holds an operand number until then, and
+/// `record.operands[k].map` an index into `maps`.
+class NodePlan {
+ public:
+  virtual ~NodePlan() = default;
+  std::uint16_t icode = 0;
+  std::int64_t count = 0;
+  /// Instructions 2k and 2k+1 are one tile done by a CTA pair.
+  bool paired = false;
+  program::NodeRecord record{};
+  std::vector<program::TensorMapDescription> maps;
+  Cost cost;
+
+  virtual InstructionPlan instruction(std::int64_t i) const = 0;
+};
+
+/// Elements of a storage that a finished instruction touches: a strided box, at most four dimensions.
+struct Region {
+  std::uint32_t storage = 0;
+  int operand = 0;
+  bool write = false;
+  program::ElementType type = program::ElementType::bf16;
+  std::int64_t offset = 0;
+  std::vector<std::int64_t> sizes;
+  std::vector<std::int64_t> strides;
+};
+
+class InstructionType {
+ public:
+  virtual ~InstructionType() = default;
+  virtual std::string_view name() const = 0;
+  /// What the device half will touch, read off the record and the instruction alone: the verifier's and the checker's
+  /// view, written independently of NodePlan::instruction.
+  virtual std::vector<Region> regions(const program::NodeRecord& record,
+                                      const program::Instruction& instruction) const = 0;
+  /// Empty where this type takes the node, else why not, in words a user understands.
+  virtual std::optional<std::string> unsuited(const ir::Graph& graph, const ir::Node& node,
+                                              const PlanOptions& options) const = 0;
+  /// Needs unsuited() to be empty.
+  virtual std::unique_ptr<NodePlan> plan(const ir::Graph& graph, const ir::Node& node,
+                                         const PlanOptions& options) const = 0;
+};
+
+/// Every registered type, in the order of ops.def, then those that users added.
+const std::vector<const InstructionType*>& instruction_types();
+/// The first type that takes the node. Throws UnsupportedError naming the node, its source line, and what each type
+/// says about it.
+const InstructionType& type_for(const ir::Graph& graph, const ir::Node& node, const PlanOptions& options);
+
+/// The type an icode belongs to. Throws FormatError for an unknown icode.
+const InstructionType& type_of_icode(std::uint16_t icode);
+std::string_view icode_name(std::uint16_t icode);
+std::uint16_t icode_count();
+
+}  // namespace megakittens::ops

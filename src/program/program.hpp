@@ -1,0 +1,124 @@
+// A scheduled program: everything a machine needs to run a graph, as data. Host side.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "program/instruction.hpp"
+#include "program/node_record.hpp"
+
+namespace megakittens::program {
+
+enum class Architecture : std::uint8_t { sm_90a, sm_100a };
+enum class QueueMode : std::uint8_t { per_sm, global };
+
+std::string_view name_of(Architecture architecture);
+/// Throws OptionError listing the known names.
+Architecture parse_architecture(std::string_view text);
+std::string_view name_of(QueueMode mode);
+QueueMode parse_queue_mode(std::string_view text);
+
+/// What the interpreter build and the launch must agree on.
+struct Config {
+  Architecture architecture = Architecture::sm_90a;
+  QueueMode queue = QueueMode::per_sm;
+  std::uint32_t sms = 132;
+  std::uint32_t cluster = 2;
+  std::uint32_t slots = 2;
+  std::uint32_t pages = 7;
+  std::uint32_t page_bytes = 32768;
+  bool operator==(const Config&) const = default;
+};
+
+enum class StorageKind : std::uint8_t {
+  input,      ///< bound by the caller
+  output,     ///< fresh for every call; returned to the caller
+  workspace,  ///< ours, between nodes
+};
+
+/// A run of bytes with one base address. Base and size are multiples of 128 bytes unless it is an input.
+struct Storage {
+  std::string name;
+  StorageKind kind = StorageKind::workspace;
+  std::uint64_t bytes = 0;
+  bool mutated = false;  ///< an input that the program writes
+  bool operator==(const Storage&) const = default;
+};
+
+enum class Swizzle : std::uint8_t { none, b32, b64, b128 };
+
+/// A tensor map to make for a storage: as cuTensorMapEncodeTiled takes it, innermost dimension first.
+struct TensorMapDescription {
+  std::uint32_t storage = 0;
+  ElementType type = ElementType::bf16;
+  std::uint32_t rank = 2;
+  std::int64_t offset = 0;              ///< elements from the storage's base; bytes a multiple of 16
+  std::uint64_t sizes[5] = {};          ///< elements
+  std::uint64_t strides[5] = {};        ///< bytes; strides[0] is the element size
+  std::uint32_t box[5] = {};            ///< elements
+  Swizzle swizzle = Swizzle::none;
+  bool operator==(const TensorMapDescription&) const = default;
+};
+
+/// A tensor the caller passes or receives: where it lies in its storage.
+struct Port {
+  std::string name;
+  std::uint32_t storage = 0;
+  ElementType type = ElementType::bf16;
+  std::int64_t offset = 0;
+  std::vector<std::int64_t> sizes;
+  std::vector<std::int64_t> strides;
+  bool operator==(const Port&) const = default;
+};
+
+/// A node as people speak of it.
+struct NodeInfo {
+  std::string name;
+  std::string op;
+  std::string source;
+  std::uint16_t icode = 0;
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+  std::int64_t bytes = 0;       ///< moved, each operand once an instruction
+  std::int64_t operations = 0;  ///< floating-point
+  bool operator==(const NodeInfo&) const = default;
+};
+
+/// Counter `b` is raised `arrivals` times in one launch.
+struct Counter {
+  std::uint32_t arrivals = 0;
+  bool reuse = false;  ///< guards storage that is used again
+  bool operator==(const Counter&) const = default;
+};
+
+struct Program {
+  std::string name;
+  Config config;
+  std::vector<Storage> storages;
+  std::vector<TensorMapDescription> maps;
+  std::vector<NodeRecord> records;
+  std::vector<NodeInfo> nodes;
+  /// Emission order. per_sm: instruction i runs on SM i % sms as its (i / sms)-th. global: taken by ticket in order.
+  std::vector<Instruction> instructions;
+  std::vector<Counter> counters;
+  std::vector<Port> inputs;
+  std::vector<Port> outputs;
+
+  std::uint32_t waves() const;
+  std::uint32_t empty_slots() const;
+};
+
+inline constexpr std::uint32_t kProgramVersion = 1;
+
+/// Binary form: magic, version, sizes, sections, checksum. from_bytes checks bounds of everything it reads and throws
+/// FormatError; from_bytes(to_bytes(p)) == p.
+std::string to_bytes(const Program& program);
+Program from_bytes(std::string_view bytes);
+bool equal(const Program& a, const Program& b);
+/// Text form for people and comparison.
+std::string to_text(const Program& program);
+/// Structural bounds: indices in range, counts within limits. Ordering is schedule::verify's. Throws FormatError.
+void verify_bounds(const Program& program);
+
+}  // namespace megakittens::program
