@@ -39,8 +39,8 @@ struct Cost {
   std::int64_t operations = 0;
 };
 
-/// A node cut into instructions. `record.operands[k].storage` and `offset` are filled by the scheduler; `offset` here is
-/// the element offset inside the value's tensor. `maps[j].storage` holds an operand number until then, and
+/// A node cut into instructions. `record.operands[k].storage` and `offset` are filled by the scheduler; `offset` here
+/// is the element offset inside the value's tensor. `maps[j].storage` holds an operand number until then, and
 /// `record.operands[k].map` an index into `maps`.
 class NodePlan {
  public:

@@ -35,7 +35,7 @@ enum InstructionFlags : uint16_t {
 struct Instruction {
   uint16_t icode;
   uint16_t flags;
-  uint32_t node;               ///< index of the node record
+  uint32_t node;  ///< index of the node record
   uint8_t index_count;
   uint8_t wait_count;
   uint8_t arrival_count;

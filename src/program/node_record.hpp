@@ -76,10 +76,10 @@ struct NodeRecord {
   uint16_t output_count;
   uint16_t code_count;
   uint16_t constant_count;
-  uint32_t number;  ///< position in the program's node list, for reports
-  uint32_t flags;   ///< meaning: the instruction type's
-  int32_t extents[kMaxTileRank];    ///< the node's index space, outermost first
-  int32_t parameters[8];            ///< meaning: the instruction type's (for GEMM: K, batch, ...)
+  uint32_t number;                ///< position in the program's node list, for reports
+  uint32_t flags;                 ///< meaning: the instruction type's
+  int32_t extents[kMaxTileRank];  ///< the node's index space, outermost first
+  int32_t parameters[8];          ///< meaning: the instruction type's (for GEMM: K, batch, ...)
   OperandRecord operands[kMaxOperands];
   float constants[kMaxConstants];
   CodeWord code[kMaxCode];

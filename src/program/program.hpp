@@ -53,10 +53,10 @@ struct TensorMapDescription {
   std::uint32_t storage = 0;
   ElementType type = ElementType::bf16;
   std::uint32_t rank = 2;
-  std::int64_t offset = 0;              ///< elements from the storage's base; bytes a multiple of 16
-  std::uint64_t sizes[5] = {};          ///< elements
-  std::uint64_t strides[5] = {};        ///< bytes; strides[0] is the element size
-  std::uint32_t box[5] = {};            ///< elements
+  std::int64_t offset = 0;        ///< elements from the storage's base; bytes a multiple of 16
+  std::uint64_t sizes[5] = {};    ///< elements
+  std::uint64_t strides[5] = {};  ///< bytes; strides[0] is the element size
+  std::uint32_t box[5] = {};      ///< elements
   Swizzle swizzle = Swizzle::none;
   bool operator==(const TensorMapDescription&) const = default;
 };
