@@ -18,7 +18,7 @@ namespace {
 constexpr std::array<std::string_view, 6> kLevelNames = {"off", "error", "warning", "info", "debug", "trace"};
 
 struct Levels {
-  LogLevel common = LogLevel::kWarning;
+  LogLevel common = LogLevel::warning;
   std::map<std::string, LogLevel, std::less<>> by_component;
 };
 
@@ -54,7 +54,7 @@ void write_to_standard_error(LogLevel level, std::string_view component, std::st
 
 struct Log {
   std::mutex mutex;  // guards levels and sink
-  Levels levels = parse_levels(text_option(Knob::kLog));
+  Levels levels = parse_levels(text_option(Knob::log));
   LogSink sink = write_to_standard_error;
 };
 

@@ -8,7 +8,7 @@
 
 namespace megakittens {
 
-enum class LogLevel { kOff, kError, kWarning, kInfo, kDebug, kTrace };
+enum class LogLevel { off, error, warning, info, debug, trace };
 
 /// Takes one message without a line end. It may be called from several threads, but only by one at a time.
 using LogSink = std::function<void(LogLevel level, std::string_view component, std::string_view message)>;
@@ -25,7 +25,7 @@ bool log_enabled(LogLevel level, std::string_view component);
 /// Passes a message to the sink, whether its level is enabled or not; log() asks first.
 void write_log(LogLevel level, std::string_view component, std::string_view message);
 
-/// log(LogLevel::kInfo, "schedule", "{} instructions", n). `component` is the name of a folder of src/.
+/// log(LogLevel::info, "schedule", "{} instructions", n). `component` is the name of a folder of src/.
 template <class... Args>
 void log(LogLevel level, std::string_view component, fmt::format_string<Args...> format, Args&&... args) {
   if (log_enabled(level, component)) write_log(level, component, fmt::format(format, std::forward<Args>(args)...));

@@ -24,12 +24,9 @@ constexpr auto kKnobs = std::to_array<KnobInfo>({
 
 std::string_view type_name(KnobType type) {
   switch (type) {
-    case KnobType::kFlag:
-      return "flag";
-    case KnobType::kInteger:
-      return "integer";
-    case KnobType::kText:
-      return "text";
+    case KnobType::flag: return "flag";
+    case KnobType::integer: return "integer";
+    case KnobType::text: return "text";
   }
   return "";
 }
@@ -41,9 +38,7 @@ std::string value_of(Knob knob, KnobType asked) {
   return set != nullptr ? set : std::string(info.fallback);
 }
 
-std::string_view name_of(Knob knob) {
-  return knobs()[static_cast<std::size_t>(knob)].name;
-}
+std::string_view name_of(Knob knob) { return knobs()[static_cast<std::size_t>(knob)].name; }
 
 /// Insertions, deletions and replacements that turn one text into the other.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -63,19 +58,17 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::span<const KnobInfo> knobs() {
-  return kKnobs;
-}
+std::span<const KnobInfo> knobs() { return kKnobs; }
 
 bool flag_option(Knob knob) {
-  const std::string value = value_of(knob, KnobType::kFlag);
+  const std::string value = value_of(knob, KnobType::flag);
   if (value == "1" || value == "true" || value == "on") return true;
   if (value.empty() || value == "0" || value == "false" || value == "off") return false;
   throw OptionError(fmt::format("{}={}: expected 1, true, on, 0, false or off", name_of(knob), value));
 }
 
 std::int64_t integer_option(Knob knob) {
-  const std::string value = value_of(knob, KnobType::kInteger);
+  const std::string value = value_of(knob, KnobType::integer);
   std::int64_t number = 0;
   const char* end = value.data() + value.size();
   const auto [stop, fault] = std::from_chars(value.data(), end, number);
@@ -85,9 +78,7 @@ std::int64_t integer_option(Knob knob) {
   return number;
 }
 
-std::string text_option(Knob knob) {
-  return value_of(knob, KnobType::kText);
-}
+std::string text_option(Knob knob) { return value_of(knob, KnobType::text); }
 
 std::vector<std::string> unknown_knobs(std::span<const std::string> environment) {
   std::vector<std::string> sentences;

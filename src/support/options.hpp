@@ -15,7 +15,7 @@ enum class Knob {
 #undef MK_KNOB
 };
 
-enum class KnobType { kFlag, kInteger, kText };
+enum class KnobType { flag, integer, text };
 
 struct KnobInfo {
   std::string_view name;  // the environment variable

@@ -2,8 +2,6 @@
 
 namespace megakittens {
 
-const char* version() {
-  return MEGAKITTENS_VERSION;
-}
+const char* version() { return MEGAKITTENS_VERSION; }
 
 }  // namespace megakittens

@@ -11,7 +11,7 @@ namespace megakittens::test {
 
 void expect_golden(const std::string& path, std::string_view text) {
   const std::filesystem::path full = std::filesystem::path(MK_SOURCE_DIR) / path;
-  if (flag_option(Knob::kUpdateGoldens)) {
+  if (flag_option(Knob::update_goldens)) {
     std::filesystem::create_directories(full.parent_path());
     write_file(full, text);
     return;
