@@ -20,8 +20,7 @@ struct PlanOptions {
   Tiling tiling = Tiling::automatic;
 };
 
-/// A box that an instruction touches, in the index space of one operand's view (as the node's ir::Operand has it; for
-/// outputs, of the output tensor or its mutation view).
+/// A box that an instruction touches, in coordinates of NodePlan::views[operand].
 struct Access {
   int operand = 0;  ///< operands in order, then outputs
   ir::Box box;
@@ -44,11 +43,17 @@ struct Cost {
 /// `record.operands[k].map` an index into `maps`.
 class NodePlan {
  public:
+  NodePlan() = default;
+  NodePlan(const NodePlan&) = delete;
+  NodePlan& operator=(const NodePlan&) = delete;
   virtual ~NodePlan() = default;
   std::uint16_t icode = 0;
   std::int64_t count = 0;
   /// Instructions 2k and 2k+1 are one tile done by a CTA pair.
   bool paired = false;
+  /// How this plan sees each operand and then each output: a view of the value's tensor (for an output that mutates, of
+  /// the mutated value's), often with dimensions merged. Boxes of accesses are in these coordinates.
+  std::vector<ir::View> views;
   program::NodeRecord record{};
   std::vector<program::TensorMapDescription> maps;
   Cost cost;

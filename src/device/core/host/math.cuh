@@ -1,0 +1,79 @@
+// Named functions on the host, for Lanes and for single floats. The approximate ones are the accurate ones here.
+#pragma once
+
+#include <cmath>
+
+#include "device/core/lanes.cuh"
+
+namespace megakittens::device {
+
+// A function of one float, and the same in every lane.
+#define MK_LANES_FUNCTION_1(NAME, EXPRESSION)                      \
+  inline float NAME(float x) {                                     \
+    return EXPRESSION;                                             \
+  }                                                                \
+  inline Lanes<float> NAME(const Lanes<float>& lanes) {            \
+    return detail::map([](float x) { return EXPRESSION; }, lanes); \
+  }
+MK_LANES_FUNCTION_1(exp, std::exp(x))
+MK_LANES_FUNCTION_1(exp2, std::exp2(x))
+MK_LANES_FUNCTION_1(log, std::log(x))
+MK_LANES_FUNCTION_1(log2, std::log2(x))
+MK_LANES_FUNCTION_1(log1p, std::log1p(x))
+MK_LANES_FUNCTION_1(expm1, std::expm1(x))
+MK_LANES_FUNCTION_1(sqrt, std::sqrt(x))
+MK_LANES_FUNCTION_1(rsqrt, 1.0f / std::sqrt(x))
+MK_LANES_FUNCTION_1(reciprocal, 1.0f / x)
+MK_LANES_FUNCTION_1(tanh, std::tanh(x))
+MK_LANES_FUNCTION_1(erf, std::erf(x))
+MK_LANES_FUNCTION_1(abs, std::fabs(x))
+MK_LANES_FUNCTION_1(floor, std::floor(x))
+MK_LANES_FUNCTION_1(ceil, std::ceil(x))
+MK_LANES_FUNCTION_1(trunc, std::trunc(x))
+MK_LANES_FUNCTION_1(round, std::nearbyint(x))
+MK_LANES_FUNCTION_1(exp2_approx, std::exp2(x))
+MK_LANES_FUNCTION_1(reciprocal_approx, 1.0f / x)
+MK_LANES_FUNCTION_1(tanh_approx, std::tanh(x))
+#undef MK_LANES_FUNCTION_1
+
+inline bool is_nan(float x) {
+  return x != x;
+}
+inline Lanes<bool> is_nan(const Lanes<float>& x) {
+  return x != x;
+}
+
+// A function of two equal types, with any mixture of Lanes and single values that names at least one Lanes.
+#define MK_LANES_FUNCTION_2(NAME, T, EXPRESSION)                        \
+  inline T NAME(T a, T b) {                                             \
+    return EXPRESSION;                                                  \
+  }                                                                     \
+  inline Lanes<T> NAME(const Lanes<T>& x, const Lanes<T>& y) {          \
+    return detail::map([](T a, T b) -> T { return EXPRESSION; }, x, y); \
+  }                                                                     \
+  inline Lanes<T> NAME(const Lanes<T>& x, T y) {                        \
+    return detail::map([](T a, T b) -> T { return EXPRESSION; }, x, y); \
+  }                                                                     \
+  inline Lanes<T> NAME(T x, const Lanes<T>& y) {                        \
+    return detail::map([](T a, T b) -> T { return EXPRESSION; }, x, y); \
+  }
+MK_LANES_FUNCTION_2(pow, float, std::pow(a, b))
+// NaN if either is; +0 is larger than -0, as max.NaN has it.
+MK_LANES_FUNCTION_2(max, float, a != a ? a : b != b ? b : a > b || (a == b && !std::signbit(a)) ? a : b)
+MK_LANES_FUNCTION_2(min, float, a != a ? a : b != b ? b : a < b || (a == b && std::signbit(a)) ? a : b)
+MK_LANES_FUNCTION_2(max, int32_t, a > b ? a : b)
+MK_LANES_FUNCTION_2(min, int32_t, a < b ? a : b)
+MK_LANES_FUNCTION_2(max, uint32_t, a > b ? a : b)
+MK_LANES_FUNCTION_2(min, uint32_t, a < b ? a : b)
+#undef MK_LANES_FUNCTION_2
+
+inline float fma(float a, float b, float c) {
+  return __builtin_fmaf(a, b, c);
+}
+template <class A, class B, class C>
+  requires AnyLanes<A, B> || kIsLanes<C>
+inline Lanes<float> fma(const A& a, const B& b, const C& c) {
+  return detail::map([](float x, float y, float z) { return __builtin_fmaf(x, y, z); }, a, b, c);
+}
+
+}  // namespace megakittens::device
