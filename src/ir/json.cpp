@@ -7,13 +7,17 @@
 //   number;
 //            round ends with its dtype; numbers that JSON lacks are "inf", "-inf", "nan"
 //   attributes: JSON's own types; a float that JSON lacks is {"float": "inf"}
-#include <fstream>
-#include <sstream>
+#include <cmath>
 
-#include "ir/json_reader.hpp"
+#include "ir/graph.hpp"
+#include "support/error.hpp"
+#include "support/files.hpp"
+#include "support/json.hpp"
 
 namespace megakittens::ir {
 namespace {
+
+constexpr std::uint64_t kMaxFileBytes = std::uint64_t{1} << 30;
 
 Json number_to_json(double value) {
   if (std::isfinite(value)) return value;
@@ -40,14 +44,10 @@ Json value_to_json(const Graph& graph, const Value& value) {
 
 Json ref_to_json(const Ref& ref) {
   switch (ref.kind) {
-    case Ref::Kind::operand:
-      return fmt::format("%{}", ref.index);
-    case Ref::Kind::step:
-      return fmt::format("s{}", ref.index);
-    case Ref::Kind::accumulator:
-      return "acc";
-    case Ref::Kind::constant:
-      return number_to_json(ref.value);
+    case Ref::Kind::operand: return fmt::format("%{}", ref.index);
+    case Ref::Kind::step: return fmt::format("s{}", ref.index);
+    case Ref::Kind::accumulator: return "acc";
+    case Ref::Kind::constant: return number_to_json(ref.value);
   }
   return nullptr;
 }
@@ -106,21 +106,14 @@ std::string to_json(const Graph& graph) {
 }
 
 Graph load(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  if (!file || !(text << file.rdbuf())) throw UserError(fmt::format("cannot read the graph file '{}'", path));
+  std::string text = read_file(path, kMaxFileBytes);
   try {
-    return from_json(text.str());
+    return from_json(text);
   } catch (const FormatError& error) {
     throw FormatError(fmt::format("{}: {}", path, error.what()));
   }
 }
 
-void save(const Graph& graph, const std::string& path) {
-  std::ofstream file(path, std::ios::binary);
-  file << to_json(graph);
-  file.close();
-  if (!file) throw UserError(fmt::format("cannot write the graph file '{}'", path));
-}
+void save(const Graph& graph, const std::string& path) { write_file(path, to_json(graph)); }
 
 }  // namespace megakittens::ir
