@@ -10,9 +10,7 @@ namespace megakittens::schedule {
 namespace {
 
 // The two lists of element types are one: names and order agree.
-program::ElementType element_type(ir::DType dtype) {
-  return static_cast<program::ElementType>(dtype);
-}
+program::ElementType element_type(ir::DType dtype) { return static_cast<program::ElementType>(dtype); }
 static_assert(static_cast<int>(program::ElementType::bf16) == static_cast<int>(ir::DType::bf16));
 static_assert(static_cast<int>(program::ElementType::f16) == static_cast<int>(ir::DType::f16));
 static_assert(static_cast<int>(program::ElementType::f32) == static_cast<int>(ir::DType::f32));
@@ -89,14 +87,19 @@ void emit_instructions(const Placement& placement, const std::vector<NodeTiles>&
     instruction.node = item.node;
     instruction.number = static_cast<std::uint32_t>(i);
     instruction.prefetch_storage = program::kNoPrefetch;
+    std::uint64_t release_order = program::kReleaseInOrder;
     if (item.instruction >= 0) {
       const NodeTiles& own = tiles[item.node];
-      instruction.icode = placement.nodes[item.node].plan->icode;
+      const ops::NodePlan& plan = *placement.nodes[item.node].plan;
+      instruction.icode = plan.icode;
+      release_order = plan.release_order;
       const auto begin = own.index.begin() + own.index_first[item.instruction];
       const auto end = own.index.begin() + own.index_first[item.instruction + 1];
       std::copy(begin, end, instruction.index);
       instruction.index_count = static_cast<std::uint8_t>(end - begin);
     }
+    instruction.release_order[0] = static_cast<std::uint32_t>(release_order);
+    instruction.release_order[1] = static_cast<std::uint32_t>(release_order >> 32);
     for (std::uint32_t w = dependencies.wait_first[i]; w < dependencies.wait_first[i + 1]; ++w) {
       const GuardedWait& wait = dependencies.waits[w];
       const std::uint32_t arrivals = dependencies.counters[wait.counter].arrivals;

@@ -1,7 +1,8 @@
 #include "schedule/footprint.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <limits>
+#include <optional>
 
 #include "support/error.hpp"
 
@@ -18,9 +19,7 @@ void Footprint::finish_instruction(bool exact) {
   exact_.push_back(exact);
 }
 
-BoxMapper::BoxMapper(const ir::View& view, const ir::Tensor& base) : view_(view), base_(base) {
-  direct_ = find_axes();
-}
+BoxMapper::BoxMapper(const ir::View& view, const ir::Tensor& base) : view_(view), base_(base) { direct_ = find_axes(); }
 
 // The view's dimensions each run along one dimension of the base, and never leave it.
 bool BoxMapper::find_axes() {
@@ -101,21 +100,18 @@ struct Track {
   bool exact = true;
 };
 
-std::vector<Track> tracks_of(const ir::Graph& graph, const ir::Node& node, const std::vector<bool>& written,
-                             NodeTiles& tiles) {
+std::vector<Track> tracks_of(const ir::Graph& graph, const ir::Node& node, const ops::NodePlan& plan,
+                             const std::vector<bool>& written, NodeTiles& tiles) {
+  const std::size_t operands = node.operands.size();
+  MK_CHECK(plan.views.size() == operands + node.outputs.size(), "{}: {} views for {} operands and {} outputs",
+           graph.describe(node), plan.views.size(), operands, node.outputs.size());
   std::vector<Track> tracks;
-  auto add = [&](ir::ValueId value, const ir::View& view) {
-    const ir::ValueId root = graph.root(value);
-    Track track;
+  for (std::size_t k = 0; k < plan.views.size(); ++k) {
+    const ir::ValueId root = graph.root(k < operands ? node.operands[k].value : node.outputs[k - operands]);
     const ir::Tensor& base = graph.value(root).tensor;
-    if (written[root]) track.mapper.emplace(view, base);
+    Track& track = tracks.emplace_back();
+    if (written[root]) track.mapper.emplace(plan.views[k], base);
     tiles.touched.emplace_back(written[root] ? base.rank() : 0);
-    tracks.push_back(std::move(track));
-  };
-  for (const ir::Operand& operand : node.operands) add(operand.value, operand.view);
-  for (ir::ValueId id : node.outputs) {
-    const ir::Value& value = graph.value(id);
-    add(id, value.mutation ? value.mutation->view : ir::View::whole(value.tensor));
   }
   return tracks;
 }
@@ -125,7 +121,7 @@ std::vector<Track> tracks_of(const ir::Graph& graph, const ir::Node& node, const
 NodeTiles collect_tiles(const ir::Graph& graph, const ir::Node& node, const PlacedNode& placed,
                         const std::vector<bool>& written) {
   NodeTiles tiles;
-  std::vector<Track> tracks = tracks_of(graph, node, written, tiles);
+  std::vector<Track> tracks = tracks_of(graph, node, *placed.plan, written, tiles);
   const std::size_t operands = node.operands.size();
   tiles.index_first.reserve(placed.count + 1);
   for (std::uint32_t i = 0; i < placed.count; ++i) {

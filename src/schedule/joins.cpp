@@ -57,8 +57,9 @@ void Joiner::pad(std::uint32_t node) {
   while (stream_.items.size() % cluster_ != 0) push(node, -1, {}, {});
 }
 
-// Nine waits stay; the others become one counter that as many noops raise as are needed to wait for them. Instructions
-// with the same others share it. Waits with the commonest guard go to the noops: the rest keep guards of their own.
+// All but one wait stay; the others become one counter that as many noops raise as are needed to wait for them.
+// Instructions with the same others share it. Waits with the commonest guard go to the noops: the rest keep guards of
+// their own.
 void Joiner::gather_waits(std::uint32_t node) {
   gathered_.clear();
   std::map<std::vector<std::uint32_t>, std::uint32_t> shared;

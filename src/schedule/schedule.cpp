@@ -35,6 +35,7 @@ std::vector<NodeTiles> collect(const ir::Graph& graph, const Placement& placemen
 
 program::Program schedule(const ir::Graph& graph, const ScheduleOptions& options) {
   check_options(options.config);
+  ir::verify(graph);
   const Placement placement = place(graph, options);
   const std::vector<NodeTiles> tiles = collect(graph, placement);
   StorageTable storages = assign_storages(graph, placement, options.config);

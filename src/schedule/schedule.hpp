@@ -18,10 +18,11 @@ struct ScheduleOptions {
   Resolver resolve;
 };
 
-/// Needs a graph that ir::verify accepts. The program keeps every rule of schedule::verify: each dependency points to a
+/// Verifies the graph first. The program keeps every rule of schedule::verify: each dependency points to a
 /// lower instruction number, so that both queue modes always move.
-/// Throws UnsupportedError where no type takes a node or a node overwrites what other tiles of it read, OptionError for
-/// an impossible configuration, CapacityError where a limit of the program's format is reached.
+/// Throws FormatError as ir::verify does, UnsupportedError where no type takes a node or a node overwrites what other
+/// tiles of it read, OptionError for an impossible configuration, CapacityError where a limit of the program's format
+/// is reached.
 program::Program schedule(const ir::Graph& graph, const ScheduleOptions& options);
 
 }  // namespace megakittens::schedule
