@@ -65,6 +65,9 @@ std::string to_string(const PointwiseBody& body);
 /// Throws InternalError where a reference is out of range.
 std::vector<float> evaluate(const PointwiseBody& body, const std::vector<float>& operands, float accumulator);
 
+/// One operation on one element, every operation but `round`; arguments past the arity are ignored.
+float apply(PointwiseOp op, float a, float b = 0, float c = 0);
+
 /// Rounds to the storage type (round to nearest even) and back; bool gives 0 or 1.
 float round_to(DType dtype, float value);
 
