@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <array>
 
 #include "ops/elementwise/elementwise.hpp"
@@ -52,8 +54,12 @@ const InstructionType& type_of_icode(std::uint16_t icode) {
   return *instruction_types().front();
 }
 
-std::string_view icode_name(std::uint16_t icode) { return icode < kIcodeCount ? kIcodes[icode].name : "unknown"; }
+std::string_view icode_name(std::uint16_t icode) {
+  return icode < kIcodeCount ? kIcodes[icode].name : "unknown";
+}
 
-std::uint16_t icode_count() { return kIcodeCount; }
+std::uint16_t icode_count() {
+  return kIcodeCount;
+}
 
 }  // namespace megakittens::ops

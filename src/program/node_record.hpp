@@ -47,23 +47,23 @@ inline constexpr int kSourceConstant = 20;
 
 // name, how it uses its words. acc = accumulator, s = value of `source`.
 // The pointwise operations have the order and names of ir::PointwiseOp; then what the machine adds.
-#define MK_CODE_OPS(X)                                                                                               \
-  X(identity) X(neg) X(abs) X(exp) X(exp2) X(log) X(log2) X(sqrt) X(rsqrt) X(reciprocal) X(relu) X(gelu_erf)         \
-  X(gelu_tanh) X(silu) X(sigmoid) X(tanh)                                                                            \
-  X(add) X(sub) X(mul) X(div) X(maximum) X(minimum) X(pow) X(eq) X(ne) X(lt) X(le) X(gt) X(ge)                       \
-  X(select)                /* acc = acc != 0 ? s : third */                                                          \
-  X(round)                 /* acc = acc rounded to `type` */                                                         \
-  X(load)                  /* acc = s */                                                                             \
-  X(keep)                  /* temporary s = acc */                                                                   \
-  X(store)                 /* output operand `third` = acc as `type` */                                              \
-  X(reverse_sub)           /* acc = s - acc */                                                                       \
-  X(reverse_div)           /* acc = s / acc */                                                                       \
-  X(reverse_pow)           /* acc = pow(s, acc) */                                                                   \
-  X(add_relu)              /* superinstructions: acc = relu(acc + s) */                                              \
-  X(round_add_round_relu)  /* bf16 eager bias and relu: acc = relu(round(round(acc) + s)), rounding to `type` */     \
-  X(round_add_round)       /* acc = round(round(acc) + s) */                                                         \
-  X(silu_mul)              /* acc = silu(acc) * s */                                                                 \
-  X(silu_round_mul_round)  /* acc = round(round(silu(acc)) * s) */
+#define MK_CODE_OPS(X)                                                                                                \
+  X(identity)                                                                                                         \
+  X(neg) X(abs) X(exp) X(exp2) X(log) X(log2) X(sqrt) X(rsqrt) X(reciprocal) X(relu) X(gelu_erf) X(gelu_tanh) X(silu) \
+      X(sigmoid) X(tanh) X(add) X(sub) X(mul) X(div) X(maximum) X(minimum) X(pow) X(eq) X(ne) X(lt) X(le) X(gt) X(ge) \
+          X(select)           /* acc = acc != 0 ? s : third */                                                        \
+      X(round)                /* acc = acc rounded to `type` */                                                       \
+      X(load)                 /* acc = s */                                                                           \
+      X(keep)                 /* temporary s = acc */                                                                 \
+      X(store)                /* output operand `third` = acc as `type` */                                            \
+      X(reverse_sub)          /* acc = s - acc */                                                                     \
+      X(reverse_div)          /* acc = s / acc */                                                                     \
+      X(reverse_pow)          /* acc = pow(s, acc) */                                                                 \
+      X(add_relu)             /* superinstructions: acc = relu(acc + s) */                                            \
+      X(round_add_round_relu) /* bf16 eager bias and relu: acc = relu(round(round(acc) + s)), rounding to `type` */   \
+      X(round_add_round)      /* acc = round(round(acc) + s) */                                                       \
+      X(silu_mul)             /* acc = silu(acc) * s */                                                               \
+      X(silu_round_mul_round) /* acc = round(round(silu(acc)) * s) */
 
 enum class CodeOp : uint8_t {
 #define MK_X(name) name,

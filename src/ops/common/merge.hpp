@@ -15,8 +15,8 @@ struct MergedSpace {
   std::vector<ir::View> views;
 };
 
-/// Drops dimensions of size 1 and joins neighbours that every view walks as one. The last `keep` dimensions stay as they
-/// are. All views have the same sizes. Empty where more than four dimensions remain.
+/// Drops dimensions of size 1 and joins neighbours that every view walks as one. The last `keep` dimensions stay as
+/// they are. All views have the same sizes. Empty where more than four dimensions remain.
 std::optional<MergedSpace> merge_dimensions(const std::vector<ir::View>& views, int keep);
 
 /// How node output `k` lies in the tensor that owns its storage: the mutation's view, or the whole tensor.

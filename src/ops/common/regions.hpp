@@ -13,7 +13,8 @@ struct TileRange {
   std::array<std::int64_t, 4> hi{};
 };
 
-/// Operand `k` of the record over the range, clipped to the operand's sizes. Empty `sizes` product where nothing is left.
+/// Operand `k` of the record over the range, clipped to the operand's sizes. Empty `sizes` product where nothing is
+/// left.
 Region tile_region(const program::NodeRecord& record, int k, const TileRange& range);
 
 /// A rank-4 box.

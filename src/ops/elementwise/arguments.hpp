@@ -8,8 +8,8 @@ namespace megakittens::ops::elementwise {
 /// instruction.index: first element in the four record dimensions, and extents of the last two.
 enum Index { kOuter0, kOuter1, kRow, kColumn, kRows, kColumns, kIndexCount };
 
-/// A tile is `kTileColumns` wide; a chunk of byte code covers 4 rows of it, or one row of 512 columns where the record's
-/// space has a single row.
+/// A tile is `kTileColumns` wide; a chunk of byte code covers 4 rows of it, or one row of 512 columns where the
+/// record's space has a single row.
 inline constexpr int32_t kTileColumns = 128;
 inline constexpr int32_t kChunkRows = 4;
 inline constexpr int32_t kLongRow = 512;

@@ -98,12 +98,13 @@ std::unique_ptr<NodePlan> Elementwise::plan(const ir::Graph& graph, const ir::No
   int page_bytes = static_cast<int>(options.config.page_bytes);
   int tile_rows = 128;
   auto slot_bytes = [&] { return tile_rows * kTileColumns * slots.largest_element; };
-  auto tiles_that_fit = [&] { return slot_bytes() > page_bytes ? 0 : page_bytes / slot_bytes() * pages / slots.per_tile; };
+  auto tiles_that_fit = [&] {
+    return slot_bytes() > page_bytes ? 0 : page_bytes / slot_bytes() * pages / slots.per_tile;
+  };
   bool seed = options.tiling == Tiling::seed;
   int wanted_tiles = seed ? 2 : 1;
   while (tiles_that_fit() < wanted_tiles && tile_rows > 8) tile_rows /= 2;
-  if (!seed)
-    tile_rows = static_cast<int>(rows_for_parallelism(sizes, kTileColumns, tile_rows, 16, options.config.sms));
+  if (!seed) tile_rows = static_cast<int>(rows_for_parallelism(sizes, kTileColumns, tile_rows, 16, options.config.sms));
   std::int64_t column_tiles = (sizes[3] + kTileColumns - 1) / kTileColumns;
   std::int64_t row_blocks = sizes[0] * sizes[1] * ((sizes[2] + tile_rows - 1) / tile_rows);
   int tiles = wanted_tiles;

@@ -1,5 +1,7 @@
 #include "ops/elementwise/space.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "ops/elementwise/arguments.hpp"
@@ -8,7 +10,9 @@
 namespace megakittens::ops::elementwise {
 namespace {
 
-std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+std::int64_t divide_up(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
 
 std::optional<std::string> type_problem(const ir::Graph& graph, const ir::Node& node) {
   for (ir::ValueId id : node.outputs) {
@@ -46,7 +50,8 @@ std::variant<Space, std::string> make_space(const ir::Graph& graph, const ir::No
   int rank = views[0].rank();
   int keep = rank >= 2 && views[0].sizes[rank - 1] >= kTileColumns ? 1 : 0;
   std::optional<MergedSpace> merged = merge_dimensions(views, keep);
-  if (!merged) return fmt::format("its operands need more than {} dimensions even after merging", program::kMaxTileRank);
+  if (!merged)
+    return fmt::format("its operands need more than {} dimensions even after merging", program::kMaxTileRank);
   auto code = compile_pointwise(*body, 0, space.inputs, output_types);
   if (auto* problem = std::get_if<std::string>(&code)) return *problem;
   for (std::int64_t size : merged->sizes)
@@ -56,8 +61,7 @@ std::variant<Space, std::string> make_space(const ir::Graph& graph, const ir::No
   record.operand_count = static_cast<std::uint16_t>(total);
   record.output_count = static_cast<std::uint16_t>(node.outputs.size());
   for (std::size_t k = 0; k < total; ++k)
-    record.operands[k] =
-        operand_record(merged->views[k], space.types[k], static_cast<int>(k) >= space.inputs);
+    record.operands[k] = operand_record(merged->views[k], space.types[k], static_cast<int>(k) >= space.inputs);
   for (int d = 0; d < program::kMaxTileRank; ++d) record.extents[d] = static_cast<std::int32_t>(merged->sizes[d]);
   if (merged->sizes[2] == 1) record.flags |= kSingleRow;
   set_code(record, std::get<Code>(code));

@@ -1,5 +1,7 @@
 #include "ops/elementwise_general/elementwise_general.hpp"
 
+#include <fmt/format.h>
+
 #include "ops/elementwise/arguments.hpp"
 #include "ops/elementwise/space.hpp"
 #include "ops/icodes.hpp"

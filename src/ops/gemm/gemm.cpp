@@ -1,5 +1,7 @@
 #include "ops/gemm/gemm.hpp"
 
+#include <fmt/format.h>
+
 #include "ops/gemm/arguments.hpp"
 #include "ops/gemm/space.hpp"
 #include "ops/icodes.hpp"
@@ -19,7 +21,8 @@ std::variant<LayoutB, std::string> layout_of_b(const Space& space) {
   return std::string("gemm: B's base or pitch is not a multiple of 16 bytes, or neither K nor N is contiguous");
 }
 
-program::TensorMapDescription map_of(const ir::View& view, ir::DType dtype, int operand, int box_columns, int box_rows) {
+program::TensorMapDescription map_of(const ir::View& view, ir::DType dtype, int operand, int box_columns,
+                                     int box_rows) {
   int bytes = ir::size_of(dtype);
   program::TensorMapDescription map;
   map.storage = static_cast<std::uint32_t>(operand);

@@ -1,5 +1,7 @@
 #include "ops/gemm/space.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "ops/gemm/arguments.hpp"
@@ -11,7 +13,9 @@ namespace {
 
 constexpr std::int64_t kGroupColumns = 8;
 
-std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+std::int64_t divide_up(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
 
 /// Merges the batch dimensions (all but the last two) of all views to two.
 bool merge_batch(std::vector<ir::View>& views) {
@@ -73,10 +77,10 @@ std::variant<Space, std::string> make_space(const ir::Graph& graph, const ir::No
   for (std::int64_t size : {space.outer0, space.outer1, space.m, space.k, space.n})
     if (size > INT32_MAX) return fmt::format("a dimension of {} elements is over the limit of 2^31 - 1", size);
 
-  ir::PointwiseBody body = node.body ? *node.body
-                                     : ir::PointwiseBody{.steps = {{.op = ir::PointwiseOp::identity,
-                                                                    .args = {ir::Ref::accumulator()}}},
-                                                         .results = {0}};
+  ir::PointwiseBody body =
+      node.body ? *node.body
+                : ir::PointwiseBody{.steps = {{.op = ir::PointwiseOp::identity, .args = {ir::Ref::accumulator()}}},
+                                    .results = {0}};
   auto code = compile_pointwise(body, 0, static_cast<int>(node.operands.size()), {space.out});
   if (auto* problem = std::get_if<std::string>(&code)) return *problem;
   program::NodeRecord& record = space.record;
@@ -92,8 +96,7 @@ std::variant<Space, std::string> make_space(const ir::Graph& graph, const ir::No
   return space;
 }
 
-std::pair<std::int64_t, std::int64_t> swizzled_tile(std::int64_t j, std::int64_t row_tiles,
-                                                    std::int64_t column_tiles) {
+std::pair<std::int64_t, std::int64_t> swizzled_tile(std::int64_t j, std::int64_t row_tiles, std::int64_t column_tiles) {
   std::int64_t group = j / (kGroupColumns * row_tiles);
   std::int64_t first = group * kGroupColumns;
   std::int64_t width = std::min(kGroupColumns, column_tiles - first);
@@ -143,7 +146,8 @@ InstructionPlan TilePlan::instruction(std::int64_t i) const {
   plan.reads.push_back({.operand = 0, .box = box(row, row_end, 0, space_.k)});
   plan.reads.push_back({.operand = 1, .box = box(0, space_.k, column, column_end)});
   int outputs_at = static_cast<int>(views.size()) - 1;
-  for (int k = 2; k < outputs_at; ++k) plan.reads.push_back({.operand = k, .box = box(row, row_end, column, column_end)});
+  for (int k = 2; k < outputs_at; ++k)
+    plan.reads.push_back({.operand = k, .box = box(row, row_end, column, column_end)});
   plan.writes.push_back({.operand = outputs_at, .box = box(row, row_end, column, column_end)});
   return plan;
 }

@@ -23,9 +23,9 @@ std::variant<Space, std::string> make_space(const ir::Graph& graph, const ir::No
 
 /// Which output tile an instruction works on, and which part of it this CTA does.
 struct TileShape {
-  std::int64_t rows = 0;     ///< of the tile that is declared
+  std::int64_t rows = 0;  ///< of the tile that is declared
   std::int64_t columns = 0;
-  bool paired = false;       ///< instructions 2t and 2t+1 do the upper and the lower half of tile t
+  bool paired = false;  ///< instructions 2t and 2t+1 do the upper and the lower half of tile t
 };
 
 /// Visits tiles in supergroups of 8 columns with serpentine rows: both operands' tiles are used again while in L2.

@@ -1,5 +1,7 @@
 #include "ops/gemm_general/gemm_general.hpp"
 
+#include <fmt/format.h>
+
 #include "ops/gemm/arguments.hpp"
 #include "ops/gemm/space.hpp"
 #include "ops/icodes.hpp"
@@ -24,11 +26,10 @@ std::unique_ptr<NodePlan> GemmGeneral::plan(const ir::Graph& graph, const ir::No
   Space space = std::get<Space>(make_space(graph, node));
   ir::DType in = space.in;
   bool exact = in == ir::DType::f32;
-  TileShape shape{.rows = exact ? kExactRows : kGeneralRows,
-                  .columns = exact ? kExactColumns : kGeneralColumns,
-                  .paired = false};
+  TileShape shape{
+      .rows = exact ? kExactRows : kGeneralRows, .columns = exact ? kExactColumns : kGeneralColumns, .paired = false};
   auto plan = std::make_unique<TilePlan>(std::move(space), shape);
-  plan->icode = exact                    ? kIcode_gemm_general_f32
+  plan->icode = exact                   ? kIcode_gemm_general_f32
                 : in == ir::DType::bf16 ? kIcode_gemm_general_bf16
                                         : kIcode_gemm_general_f16;
   return plan;

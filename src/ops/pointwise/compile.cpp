@@ -31,19 +31,29 @@ std::optional<CodeOp> exchanged(CodeOp op) {
     case CodeOp::maximum:
     case CodeOp::minimum:
     case CodeOp::eq:
-    case CodeOp::ne: return op;
-    case CodeOp::sub: return CodeOp::reverse_sub;
-    case CodeOp::div: return CodeOp::reverse_div;
-    case CodeOp::pow: return CodeOp::reverse_pow;
-    case CodeOp::lt: return CodeOp::gt;
-    case CodeOp::gt: return CodeOp::lt;
-    case CodeOp::le: return CodeOp::ge;
-    case CodeOp::ge: return CodeOp::le;
-    default: return std::nullopt;
+    case CodeOp::ne:
+      return op;
+    case CodeOp::sub:
+      return CodeOp::reverse_sub;
+    case CodeOp::div:
+      return CodeOp::reverse_div;
+    case CodeOp::pow:
+      return CodeOp::reverse_pow;
+    case CodeOp::lt:
+      return CodeOp::gt;
+    case CodeOp::gt:
+      return CodeOp::lt;
+    case CodeOp::le:
+      return CodeOp::ge;
+    case CodeOp::ge:
+      return CodeOp::le;
+    default:
+      return std::nullopt;
   }
 }
 
-/// Walks the steps once; the value of a step stays in the accumulator where the next step takes it, else in a temporary.
+/// Walks the steps once; the value of a step stays in the accumulator where the next step takes it, else in a
+/// temporary.
 class Compiler {
  public:
   Compiler(const ir::PointwiseBody& body, int operand_base, int first_output, const std::vector<ir::DType>& types)
@@ -105,10 +115,14 @@ class Compiler {
   /// Where `ref` can be read from besides the accumulator; -1 where it lies nowhere else.
   int source_of(const Ref& ref) {
     switch (ref.kind) {
-      case Ref::Kind::operand: return ref.index + operand_base_;
-      case Ref::Kind::step: return slot_of_[ref.index] < 0 ? -1 : program::kSourceTemporary + slot_of_[ref.index];
-      case Ref::Kind::accumulator: return accumulator_slot_ < 0 ? -1 : program::kSourceTemporary + accumulator_slot_;
-      case Ref::Kind::constant: break;
+      case Ref::Kind::operand:
+        return ref.index + operand_base_;
+      case Ref::Kind::step:
+        return slot_of_[ref.index] < 0 ? -1 : program::kSourceTemporary + slot_of_[ref.index];
+      case Ref::Kind::accumulator:
+        return accumulator_slot_ < 0 ? -1 : program::kSourceTemporary + accumulator_slot_;
+      case Ref::Kind::constant:
+        break;
     }
     auto value = static_cast<float>(ref.value);
     auto& pool = code_.constants;

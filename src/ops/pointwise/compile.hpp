@@ -16,8 +16,8 @@ struct Code {
 };
 
 /// `first_output` is the record's operand number of output 0; `operand_base` is added to the body's operand numbers.
-/// `output_types[k]` is what result k is stored as. Gives a sentence where the body does not fit (temporaries, constants
-/// or words run out; the sentence has the numbers).
+/// `output_types[k]` is what result k is stored as. Gives a sentence where the body does not fit (temporaries,
+/// constants or words run out; the sentence has the numbers).
 std::variant<Code, std::string> compile_pointwise(const ir::PointwiseBody& body, int operand_base, int first_output,
                                                   const std::vector<ir::DType>& output_types);
 
@@ -26,6 +26,5 @@ std::optional<ir::PointwiseBody> body_of(const ir::Node& node);
 
 /// Copies code into a record. The code fits (compile_pointwise checked).
 void set_code(program::NodeRecord& record, const Code& code);
-
 
 }  // namespace megakittens::ops
