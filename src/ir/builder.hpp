@@ -27,7 +27,8 @@ class Builder {
   Handle add(const Handle& a, const Handle& b) { return pointwise(PointwiseOp::add, {a, b}); }
   Handle mul(const Handle& a, const Handle& b) { return pointwise(PointwiseOp::mul, {a, b}); }
   /// A chain, or any body; operands broadcast to `shape`.
-  Handle pointwise_body(PointwiseBody body, const std::vector<Handle>& args, DType result, std::string op = "pointwise");
+  Handle pointwise_body(PointwiseBody body, const std::vector<Handle>& args, DType result,
+                        std::string op = "pointwise");
   Handle cast(const Handle& x, DType dtype);
   /// [.., M, K] x [.., K, N], batch dimensions broadcast. Throws UserError naming both shapes.
   Handle matmul(const Handle& a, const Handle& b);

@@ -39,6 +39,26 @@ std::string to_string(const Ref& ref) {
 float nan_max(float a, float b) { return std::isnan(a) ? a : std::isnan(b) ? b : a > b ? a : b; }
 float nan_min(float a, float b) { return std::isnan(a) ? a : std::isnan(b) ? b : a < b ? a : b; }
 
+float round_bf16(float value) {
+  if (std::isnan(value)) return std::numeric_limits<float>::quiet_NaN();
+  auto bits = std::bit_cast<std::uint32_t>(value);
+  bits += 0x7fff + ((bits >> 16) & 1);
+  return std::bit_cast<float>(bits & 0xffff0000U);
+}
+
+float round_f16(float value) {
+  if (std::isnan(value) || std::isinf(value) || value == 0) return value;
+  int exponent = 0;
+  std::frexp(value, &exponent);
+  // One unit in the last place: 11 significant bits, and 2^-24 below the normal range.
+  double unit = std::ldexp(1.0, std::max(exponent - 11, -24));
+  double rounded = std::nearbyint(static_cast<double>(value) / unit) * unit;
+  if (std::fabs(rounded) > 65504.0) return std::copysign(std::numeric_limits<float>::infinity(), value);
+  return std::copysign(static_cast<float>(rounded), value);
+}
+
+}  // namespace
+
 float apply(PointwiseOp op, float a, float b, float c) {
   switch (op) {
     case PointwiseOp::identity: return a;
@@ -77,26 +97,6 @@ float apply(PointwiseOp op, float a, float b, float c) {
   MK_CHECK(false, "pointwise operation {} has no reference", static_cast<int>(op));
   return 0;
 }
-
-float round_bf16(float value) {
-  if (std::isnan(value)) return std::numeric_limits<float>::quiet_NaN();
-  auto bits = std::bit_cast<std::uint32_t>(value);
-  bits += 0x7fff + ((bits >> 16) & 1);
-  return std::bit_cast<float>(bits & 0xffff0000U);
-}
-
-float round_f16(float value) {
-  if (std::isnan(value) || std::isinf(value) || value == 0) return value;
-  int exponent = 0;
-  std::frexp(value, &exponent);
-  // One unit in the last place: 11 significant bits, and 2^-24 below the normal range.
-  double unit = std::ldexp(1.0, std::max(exponent - 11, -24));
-  double rounded = std::nearbyint(static_cast<double>(value) / unit) * unit;
-  if (std::fabs(rounded) > 65504.0) return std::copysign(std::numeric_limits<float>::infinity(), value);
-  return std::copysign(static_cast<float>(rounded), value);
-}
-
-}  // namespace
 
 std::string_view name_of(PointwiseOp op) { return kOps[static_cast<std::size_t>(op)].name; }
 int arity_of(PointwiseOp op) { return kOps[static_cast<std::size_t>(op)].arity; }

@@ -10,13 +10,12 @@
 namespace megakittens::ir {
 
 // One list of pointwise operations: name, number of arguments. All compute in fp32.
-#define MK_POINTWISE_OPS(X)                                                                                            \
-  X(identity, 1) X(neg, 1) X(abs, 1) X(exp, 1) X(exp2, 1) X(log, 1) X(log2, 1) X(sqrt, 1) X(rsqrt, 1)                  \
-  X(reciprocal, 1) X(relu, 1) X(gelu_erf, 1) X(gelu_tanh, 1) X(silu, 1) X(sigmoid, 1) X(tanh, 1)                       \
-  X(add, 2) X(sub, 2) X(mul, 2) X(div, 2) X(maximum, 2) X(minimum, 2) X(pow, 2)                                        \
-  X(eq, 2) X(ne, 2) X(lt, 2) X(le, 2) X(gt, 2) X(ge, 2)                                                                \
-  X(where, 3)                                                                                                          \
-  X(round, 1) /* to `Step::dtype` and back: what storing an intermediate does */
+#define MK_POINTWISE_OPS(X)                                                                                        \
+  X(identity, 1)                                                                                                   \
+  X(neg, 1) X(abs, 1) X(exp, 1) X(exp2, 1) X(log, 1) X(log2, 1) X(sqrt, 1) X(rsqrt, 1) X(reciprocal, 1) X(relu, 1) \
+      X(gelu_erf, 1) X(gelu_tanh, 1) X(silu, 1) X(sigmoid, 1) X(tanh, 1) X(add, 2) X(sub, 2) X(mul, 2) X(div, 2)   \
+          X(maximum, 2) X(minimum, 2) X(pow, 2) X(eq, 2) X(ne, 2) X(lt, 2) X(le, 2) X(gt, 2) X(ge, 2) X(where, 3)  \
+              X(round, 1) /* to `Step::dtype` and back: what storing an intermediate does */
 
 enum class PointwiseOp : std::uint8_t {
 #define MK_X(name, arity) name,
@@ -65,6 +64,9 @@ std::string to_string(const PointwiseBody& body);
 /// The value of each result for one element: operands already converted to fp32. Reference for tests and `run`.
 /// Throws InternalError where a reference is out of range.
 std::vector<float> evaluate(const PointwiseBody& body, const std::vector<float>& operands, float accumulator);
+
+/// One operation on one element, every operation but `round`; arguments past the arity are ignored.
+float apply(PointwiseOp op, float a, float b = 0, float c = 0);
 
 /// Rounds to the storage type (round to nearest even) and back; bool gives 0 or 1.
 float round_to(DType dtype, float value);

@@ -21,8 +21,8 @@ Extents infer_sizes(const Extents& wanted, std::int64_t count, const Extents& fr
   }
   if (unknown >= 0 && known != 0) sizes[unknown] = count / known;
   if (element_count(sizes) != count)
-    throw UserError(fmt::format("reshape: {} does not hold the {} elements of {}", to_string(wanted), count,
-                                to_string(from)));
+    throw UserError(
+        fmt::format("reshape: {} does not hold the {} elements of {}", to_string(wanted), count, to_string(from)));
   return sizes;
 }
 

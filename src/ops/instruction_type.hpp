@@ -20,8 +20,7 @@ struct PlanOptions {
   Tiling tiling = Tiling::automatic;
 };
 
-/// A box that an instruction touches, in the index space of one operand's view (as the node's ir::Operand has it; for
-/// outputs, of the output tensor or its mutation view).
+/// A box that an instruction touches, in coordinates of NodePlan::views[operand].
 struct Access {
   int operand = 0;  ///< operands in order, then outputs
   ir::Box box;
@@ -39,19 +38,27 @@ struct Cost {
   std::int64_t operations = 0;
 };
 
-/// A node cut into instructions. `record.operands[k].storage` and `offset` are filled by the scheduler; `offset` here is
-/// the element offset inside the value's tensor. `maps[j].storage` holds an operand number until then, and
+/// A node cut into instructions. `record.operands[k].storage` and `offset` are filled by the scheduler; `offset` here
+/// is the element offset inside the value's tensor. `maps[j].storage` holds an operand number until then, and
 /// `record.operands[k].map` an index into `maps`.
 class NodePlan {
  public:
+  NodePlan() = default;
+  NodePlan(const NodePlan&) = delete;
+  NodePlan& operator=(const NodePlan&) = delete;
   virtual ~NodePlan() = default;
   std::uint16_t icode = 0;
   std::int64_t count = 0;
   /// Instructions 2k and 2k+1 are one tile done by a CTA pair.
   bool paired = false;
+  /// How this plan sees each operand and then each output: a view of the value's tensor (for an output that mutates, of
+  /// the mutated value's), often with dimensions merged. Boxes of accesses are in these coordinates.
+  std::vector<ir::View> views;
   program::NodeRecord record{};
   std::vector<program::TensorMapDescription> maps;
   Cost cost;
+  /// See program::Instruction::release_order.
+  std::uint64_t release_order = program::kReleaseInOrder;
 
   virtual InstructionPlan instruction(std::int64_t i) const = 0;
 };

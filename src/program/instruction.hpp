@@ -7,7 +7,7 @@
 namespace megakittens::program {
 
 inline constexpr int kMaxIndices = 16;
-inline constexpr int kMaxWaits = 10;
+inline constexpr int kMaxWaits = 9;
 inline constexpr int kMaxArrivals = 8;
 
 /// Which part of an instruction a wait holds back: bit i for operand i (operands 6 and later share bit 6), bit 7 for
@@ -30,12 +30,12 @@ enum InstructionFlags : uint16_t {
   kFlagStop = 1,  ///< end of this CTA's list; nothing else in the instruction counts
 };
 
-/// Words: 0 icode and flags, 1 node record, 2 counts, 3 guards low, 4..19 indices, 20..49 waits, 50..57 arrivals,
-/// 58..60 prefetch, 61..62 guards high, 63 own number.
+/// Words: 0 icode and flags, 1 node record, 2 counts, 3 guards low, 4..19 indices, 20..46 waits, 47..54 arrivals,
+/// 55..57 prefetch, 58..59 guards high, 60..61 release order, 62 spare, 63 own number.
 struct Instruction {
   uint16_t icode;
   uint16_t flags;
-  uint32_t node;               ///< index of the node record
+  uint32_t node;  ///< index of the node record
   uint8_t index_count;
   uint8_t wait_count;
   uint8_t arrival_count;
@@ -47,19 +47,25 @@ struct Instruction {
   uint32_t prefetch_storage;        ///< storage whose bytes to pull into L2, or kNoPrefetch
   uint32_t prefetch_offset;         ///< in units of 128 bytes
   uint32_t prefetch_bytes;
-  uint8_t guards_high[8];  ///< guard masks of waits 4..9
+  uint8_t guards_high[8];  ///< guard masks of waits 4 and later
+  /// Four bits each: which logical page the instruction finishes first, second, ... The next instruction's logical page
+  /// q is this one's q-th finished page.
+  uint32_t release_order[2];
+  uint32_t spare;
   uint32_t number;         ///< position in the program's instruction list, for reports
 
   uint32_t guard(int wait) const { return wait < 4 ? guards[wait] : guards_high[wait - 4]; }
 };
 inline constexpr uint32_t kNoPrefetch = 0xffffffffu;
+/// Pages finished in the order of their numbers.
+inline constexpr uint64_t kReleaseInOrder = 0xfedcba9876543210u;
 
 static_assert(sizeof(Wait) == 12);
 static_assert(sizeof(Instruction) == 256);
 static_assert(alignof(Instruction) == 4);
 static_assert(__builtin_offsetof(Instruction, index) == 16);
 static_assert(__builtin_offsetof(Instruction, waits) == 80);
-static_assert(__builtin_offsetof(Instruction, arrivals) == 200);
+static_assert(__builtin_offsetof(Instruction, arrivals) == 188);
 static_assert(__builtin_offsetof(Instruction, number) == 252);
 
 }  // namespace megakittens::program

@@ -1,15 +1,15 @@
-// Fixed-width integers for headers that host compilers and NVRTC share.
+// Fixed-width integers for headers that host compilers and NVRTC share; the same types as a 64-bit Linux host has.
 #pragma once
 
 #if defined(__CUDACC_RTC__)
-typedef signed char int8_t;
-typedef unsigned char uint8_t;
-typedef short int16_t;
-typedef unsigned short uint16_t;
-typedef int int32_t;
-typedef unsigned int uint32_t;
-typedef long long int64_t;
-typedef unsigned long long uint64_t;
+using int8_t = signed char;
+using int16_t = short;
+using int32_t = int;
+using int64_t = long;
+using uint8_t = unsigned char;
+using uint16_t = unsigned short;
+using uint32_t = unsigned int;
+using uint64_t = unsigned long;
 #else
 #include <cstdint>
 using std::int16_t, std::int32_t, std::int64_t, std::int8_t;

@@ -57,8 +57,8 @@ class InternalError : public Error {
 }  // namespace megakittens
 
 /// An invariant of ours, with a sentence that holds the values: MK_CHECK(a < b, "slot {} of {}", a, b).
-#define MK_CHECK(condition, ...)                                                                                      \
-  do {                                                                                                                \
-    if (!(condition)) [[unlikely]]                                                                                    \
-      ::megakittens::internal_error(#condition, fmt::format(__VA_ARGS__), std::source_location::current());           \
+#define MK_CHECK(condition, ...)                                                                            \
+  do {                                                                                                      \
+    if (!(condition)) [[unlikely]]                                                                          \
+      ::megakittens::internal_error(#condition, fmt::format(__VA_ARGS__), std::source_location::current()); \
   } while (false)

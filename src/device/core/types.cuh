@@ -1,5 +1,4 @@
-// Integers, the few traits, and the 16-bit floating types. NVRTC has no <cstdint>, so the typedefs are written here;
-// they are the same types as on a 64-bit Linux host, so that layouts and mangled names agree.
+// Integers, the few traits, and the 16-bit floating types: what every device header may use without asking.
 #pragma once
 
 #include "device/core/target.cuh"

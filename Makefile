@@ -1,0 +1,38 @@
+# The two commands are `make demo` and `make test`; each prepares the machine itself. `make help` lists the rest.
+SHELL := /bin/bash
+JOBS ?= $(shell nproc)
+export JOBS
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test test-all test-gpu format lint clean
+
+help:  ## this list
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+
+setup:  ## distribution packages and .venv (demo, test and the others do it themselves)
+	@tools/setup.sh
+
+build: setup  ## the library, the command line and the Python package (preset release)
+	@tools/build.sh release
+
+demo: setup  ## compile a small model and run it, on a GPU where there is one, else in the emulator
+	@tools/demo.sh
+
+test: setup  ## every test that needs no GPU
+	@tools/test.sh
+
+test-all: setup  ## test, sanitizers, clang-tidy, wheel, long property and fuzz runs
+	@tools/test_all.sh
+
+test-gpu: setup  ## the tests that need a GPU; a skipped one counts as failed
+	@tools/build.sh gpu
+	@MEGAKITTENS_REQUIRE_GPU=1 ctest --preset gpu
+	@MEGAKITTENS_REQUIRE_GPU=1 .venv/bin/python -m pytest -q -m gpu tests/python tests/gpu
+
+format: setup  ## clang-format over every source file
+	@git ls-files '*.cpp' '*.hpp' '*.cuh' '*.cu' '*.inc' | xargs -r .venv/bin/clang-format -i
+
+lint: setup  ## the checks on layout, includes, names and links
+	@.venv/bin/python -m pytest -q tests/lint
+
+clean:  ## remove what was built; keeps .venv
+	rm -rf build dist .cache python/megakittens/_core*.so python/megakittens.egg-info

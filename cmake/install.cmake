@@ -1,0 +1,40 @@
+# `cmake --install` gives a C++ user one library: every component merged into megakittens::megakittens.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+add_library(megakittens STATIC)
+add_library(megakittens::megakittens ALIAS megakittens)
+get_property(components GLOBAL PROPERTY MK_COMPONENTS)
+foreach(component ${components})
+  get_target_property(type ${component} TYPE)
+  if(type STREQUAL STATIC_LIBRARY)
+    target_sources(megakittens PRIVATE $<TARGET_OBJECTS:${component}>)
+  endif()
+endforeach()
+set_target_properties(megakittens PROPERTIES LINKER_LANGUAGE CXX)
+target_compile_features(megakittens PUBLIC cxx_std_20)
+target_include_directories(megakittens INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+                                                 $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_link_libraries(megakittens PUBLIC fmt::fmt Boost::context Threads::Threads ${CMAKE_DL_LIBS})
+
+install(TARGETS megakittens EXPORT megakittens ARCHIVE COMPONENT library)
+install(DIRECTORY include/megakittens DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/megakittens)
+install(EXPORT megakittens NAMESPACE megakittens:: FILE megakittens-targets.cmake DESTINATION ${package_folder}
+        COMPONENT library)
+write_basic_package_version_file(megakittens-config-version.cmake COMPATIBILITY SameMinorVersion)
+configure_file(cmake/megakittens-config.cmake.in megakittens-config.cmake @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/megakittens-config.cmake ${PROJECT_BINARY_DIR}/megakittens-config-version.cmake
+        DESTINATION ${package_folder} COMPONENT library)
+
+# Installs this build into a folder of its own, then builds and runs the examples as a project outside the tree.
+function(mk_test_install)
+  set(flags "")
+  if(MK_SANITIZE)
+    set(flags -fsanitize=${MK_SANITIZE})
+  endif()
+  add_test(NAME install.examples_build_outside_the_tree
+           COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DBUILD=${PROJECT_BINARY_DIR}
+                   -DFLAGS=${flags} -P ${PROJECT_SOURCE_DIR}/tests/install/check.cmake)
+  set_tests_properties(install.examples_build_outside_the_tree PROPERTIES LABELS install TIMEOUT 300)
+endfunction()

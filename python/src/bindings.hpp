@@ -1,0 +1,11 @@
+// What each file of the extension adds to the module.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace megakittens::python {
+
+/// Our exception classes as Python classes with the same hierarchy, and the translation of one into the other.
+void bind_errors(nanobind::module_& module);
+
+}  // namespace megakittens::python

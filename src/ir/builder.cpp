@@ -1,0 +1,193 @@
+#include "ir/builder.hpp"
+
+#include <algorithm>
+
+#include "support/error.hpp"
+
+namespace megakittens::ir {
+namespace {
+
+bool is_comparison(PointwiseOp op) { return op >= PointwiseOp::eq && op <= PointwiseOp::ge; }
+
+Operand operand_of(const Handle& handle) { return {handle.value, handle.view}; }
+
+}  // namespace
+
+Builder::Builder(std::string name) { graph_.name = std::move(name); }
+
+Handle Builder::whole(ValueId value) const { return {value, View::whole(graph_.value(value).tensor)}; }
+
+DType Builder::dtype_of(const Handle& handle) const { return graph_.value(handle.value).tensor.dtype; }
+
+Handle Builder::input(std::string name, DType dtype, Extents shape) {
+  return input(std::move(name), Tensor::dense(dtype, std::move(shape)));
+}
+
+Handle Builder::input(std::string name, Tensor tensor) {
+  if (tensor.rank() > kMaxRank)
+    throw UserError(fmt::format("input '{}' has rank {}; at most {} is supported", name, tensor.rank(), kMaxRank));
+  auto id = static_cast<ValueId>(graph_.values.size());
+  graph_.values.push_back({.name = std::move(name),
+                           .tensor = std::move(tensor),
+                           .producer = -1,
+                           .output_index = 0,
+                           .mutation = std::nullopt});
+  graph_.inputs.push_back(id);
+  return whole(id);
+}
+
+void Builder::at(std::string name, std::string source) {
+  next_name_ = std::move(name);
+  next_source_ = std::move(source);
+}
+
+Handle Builder::add_node(Node node, Tensor result, std::optional<Mutation> mutation) {
+  auto id = static_cast<ValueId>(graph_.values.size());
+  auto number = static_cast<NodeId>(graph_.nodes.size());
+  node.name = next_name_.empty() ? fmt::format("{}_{}", node.op, number) : next_name_;
+  node.source = next_source_;
+  node.outputs = {id};
+  next_name_.clear();
+  graph_.values.push_back({.name = node.name,
+                           .tensor = std::move(result),
+                           .producer = number,
+                           .output_index = 0,
+                           .mutation = std::move(mutation)});
+  graph_.nodes.push_back(std::move(node));
+  return whole(id);
+}
+
+Handle Builder::pointwise(PointwiseOp op, const std::vector<Handle>& args) {
+  if (static_cast<int>(args.size()) != arity_of(op))
+    throw UserError(fmt::format("{} takes {} operands, {} were given", name_of(op), arity_of(op), args.size()));
+  Extents shape;
+  DType result = dtype_of(args.back());
+  // `where` has the type of its branches, not of its condition.
+  for (std::size_t i = args.size(); i-- > (op == PointwiseOp::where ? 1U : 0U);)
+    if (is_floating(dtype_of(args[i])) || !is_floating(result)) result = dtype_of(args[i]);
+  for (const Handle& arg : args) {
+    try {
+      shape = broadcast_shapes(shape, arg.view.sizes);
+    } catch (const UserError& error) {
+      throw UserError(fmt::format("{}: {}", name_of(op), error.what()));
+    }
+  }
+  Node node{.op = std::string(name_of(op)),
+            .name = {},
+            .operands = {},
+            .outputs = {},
+            .attributes = {},
+            .body = std::nullopt,
+            .source = {}};
+  for (const Handle& arg : args) node.operands.push_back({arg.value, arg.view.broadcast_to(shape)});
+  return add_node(std::move(node), Tensor::dense(is_comparison(op) ? DType::boolean : result, shape));
+}
+
+Handle Builder::pointwise(PointwiseOp op, const Handle& a, double scalar) {
+  if (arity_of(op) != 2) throw UserError(fmt::format("{} does not take a tensor and a scalar", name_of(op)));
+  PointwiseBody body{.steps = {{op, {Ref::operand(0), Ref::constant(scalar)}, DType::f32}}, .results = {0}};
+  return pointwise_body(std::move(body), {a}, is_comparison(op) ? DType::boolean : dtype_of(a));
+}
+
+Handle Builder::pointwise_body(PointwiseBody body, const std::vector<Handle>& args, DType result, std::string op) {
+  if (body.results.size() != 1)
+    throw UserError(fmt::format("{}: the body has {} results, the builder makes one", op, body.results.size()));
+  Extents shape;
+  for (const Handle& arg : args) shape = broadcast_shapes(shape, arg.view.sizes);
+  Node node{.op = std::move(op),
+            .name = {},
+            .operands = {},
+            .outputs = {},
+            .attributes = {},
+            .body = std::move(body),
+            .source = {}};
+  for (const Handle& arg : args) node.operands.push_back({arg.value, arg.view.broadcast_to(shape)});
+  return add_node(std::move(node), Tensor::dense(result, shape));
+}
+
+Handle Builder::cast(const Handle& x, DType dtype) {
+  Node node{.op = "identity",
+            .name = {},
+            .operands = {operand_of(x)},
+            .outputs = {},
+            .attributes = {},
+            .body = std::nullopt,
+            .source = {}};
+  return add_node(std::move(node), Tensor::dense(dtype, x.view.sizes));
+}
+
+Handle Builder::copy(const Handle& x) {
+  Node node{.op = "copy",
+            .name = {},
+            .operands = {operand_of(x)},
+            .outputs = {},
+            .attributes = {},
+            .body = std::nullopt,
+            .source = {}};
+  return add_node(std::move(node), Tensor::dense(dtype_of(x), x.view.sizes));
+}
+
+Handle Builder::matmul(const Handle& a, const Handle& b) {
+  const Extents& left = a.view.sizes;
+  const Extents& right = b.view.sizes;
+  auto refuse = [&](const char* why) {
+    throw UserError(fmt::format("matmul: {} times {}: {}", to_string(left), to_string(right), why));
+  };
+  if (left.size() < 2 || right.size() < 2) refuse("both need at least two dimensions");
+  if (left.back() != right[right.size() - 2]) refuse("the inner sizes differ");
+  if (dtype_of(a) != dtype_of(b) || !is_floating(dtype_of(a))) refuse("both must have one floating type");
+  Extents batch;
+  try {
+    batch = broadcast_shapes(Extents(left.begin(), left.end() - 2), Extents(right.begin(), right.end() - 2));
+  } catch (const UserError&) {
+    refuse("the batch dimensions do not broadcast");
+  }
+  auto with_batch = [&](const Extents& matrix) {
+    Extents shape = batch;
+    shape.insert(shape.end(), matrix.end() - 2, matrix.end());
+    return shape;
+  };
+  Extents shape = batch;
+  shape.push_back(left[left.size() - 2]);
+  shape.push_back(right.back());
+  Node node{
+      .op = "matmul", .name = {}, .operands = {}, .outputs = {}, .attributes = {}, .body = std::nullopt, .source = {}};
+  node.operands = {{a.value, a.view.broadcast_to(with_batch(left))}, {b.value, b.view.broadcast_to(with_batch(right))}};
+  return add_node(std::move(node), Tensor::dense(dtype_of(a), shape));
+}
+
+Handle Builder::assign(const Handle& target, const Handle& source) {
+  View from = source.view.broadcast_to(target.view.sizes);
+  const Tensor tensor = graph_.value(target.value).tensor;
+  Node node{.op = dtype_of(source) == tensor.dtype ? "copy" : "identity",
+            .name = {},
+            .operands = {{source.value, std::move(from)}},
+            .outputs = {},
+            .attributes = {},
+            .body = std::nullopt,
+            .source = {}};
+  return add_node(std::move(node), tensor, Mutation{target.value, target.view});
+}
+
+Handle Builder::opaque(std::string target, const std::vector<Handle>& args, Tensor result) {
+  Node node{
+      .op = "opaque", .name = {}, .operands = {}, .outputs = {}, .attributes = {}, .body = std::nullopt, .source = {}};
+  node.attributes["target"] = std::move(target);
+  for (const Handle& arg : args) node.operands.push_back(operand_of(arg));
+  return add_node(std::move(node), std::move(result));
+}
+
+Handle Builder::reshape(const Handle& x, const Extents& sizes) {
+  if (std::optional<View> view = x.view.reshape(sizes)) return {x.value, std::move(*view)};
+  Handle dense = copy(x);
+  return {dense.value, *dense.view.reshape(sizes)};
+}
+
+void Builder::output(const Handle& handle) { graph_.outputs.push_back(operand_of(handle)); }
+
+Graph Builder::build() {
+  verify(graph_);
+  return graph_;
+}
+
+}  // namespace megakittens::ir

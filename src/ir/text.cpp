@@ -1,0 +1,128 @@
+// The table a person reads.
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "ir/graph.hpp"
+
+namespace megakittens::ir {
+namespace {
+
+/// A view as Python would write it ("W[1]", "x[:, 0:512].permute(1, 0)"); its numbers where it is none of that.
+std::string view_text(const std::string& name, const View& view, const Tensor& base) {
+  if (view == View::whole(base)) return name;
+  std::string numbers = name + "{" + to_string(view) + "}";
+  if (!base.is_contiguous() || base.elements() == 0 || view.elements() == 0) return numbers;
+  std::vector<std::string> index;
+  std::vector<std::int64_t> order;
+  std::vector<bool> used(view.sizes.size(), false);
+  std::int64_t rest = view.offset;
+  for (int d = 0; d < base.rank(); ++d) {
+    std::int64_t start = rest / base.strides[d];
+    rest -= start * base.strides[d];
+    int found = -1;
+    for (int v = 0; v < view.rank() && found < 0; ++v) {
+      bool fits = !used[v] && view.strides[v] > 0 && view.strides[v] % base.strides[d] == 0 &&
+                  start + (view.sizes[v] - 1) * (view.strides[v] / base.strides[d]) < base.shape[d];
+      if (fits) found = v;
+    }
+    if (found < 0) {
+      index.push_back(fmt::format("{}", start));
+      continue;
+    }
+    used[found] = true;
+    order.push_back(found);
+    std::int64_t step = view.strides[found] / base.strides[d];
+    std::int64_t end = start + (view.sizes[found] - 1) * step + 1;
+    std::string range = start == 0 && view.sizes[found] == base.shape[d] ? ":" : fmt::format("{}:{}", start, end);
+    index.push_back(step == 1 ? range : fmt::format("{}:{}", range == ":" ? ":" : range, step));
+  }
+  if (rest != 0 || std::find(used.begin(), used.end(), false) != used.end()) return numbers;
+  while (!index.empty() && index.back() == ":") index.pop_back();
+  std::string text = index.empty() ? name : fmt::format("{}[{}]", name, fmt::join(index, ", "));
+  if (std::is_sorted(order.begin(), order.end())) return text;
+  std::vector<std::int64_t> permutation(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) permutation[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
+  if (permutation.size() == 2) return text + ".T";
+  return fmt::format("{}.permute({})", text, fmt::join(permutation, ", "));
+}
+
+struct Row {
+  std::string name;
+  std::string type;
+  std::string what;
+  std::string source;
+};
+
+std::string attribute_text(const Attribute& attribute) {
+  if (const auto* list = std::get_if<std::vector<std::int64_t>>(&attribute)) return to_string(*list);
+  if (const auto* text = std::get_if<std::string>(&attribute)) return *text;
+  if (const auto* flag = std::get_if<bool>(&attribute)) return *flag ? "true" : "false";
+  if (const auto* number = std::get_if<std::int64_t>(&attribute)) return fmt::format("{}", *number);
+  return fmt::format("{}", std::get<double>(attribute));
+}
+
+std::string edge_text(const Graph& graph, ValueId id, const View& view) {
+  return view_text(graph.value(id).name, view, graph.value(id).tensor);
+}
+
+Row row_of(const Graph& graph, const Node& node) {
+  Row row{.name = {}, .type = {}, .what = node.op, .source = node.source};
+  std::vector<std::string> names;
+  std::vector<std::string> types;
+  std::string writes;
+  for (ValueId id : node.outputs) {
+    const Value& value = graph.value(id);
+    names.push_back(value.name);
+    types.push_back(to_string(value.tensor));
+    if (value.mutation) writes += " into " + edge_text(graph, value.mutation->of, value.mutation->view);
+  }
+  row.name = fmt::format("{}", fmt::join(names, ", "));
+  row.type = fmt::format("{}", fmt::join(types, ", "));
+  std::vector<std::string> operands;
+  for (const Operand& operand : node.operands) operands.push_back(edge_text(graph, operand.value, operand.view));
+  row.what += fmt::format("({})", fmt::join(operands, ", "));
+  for (const auto& [key, attribute] : node.attributes)
+    row.what += fmt::format(" {}={}", key, attribute_text(attribute));
+  if (node.body) row.what += " { " + to_string(*node.body) + " }";
+  row.what += writes;
+  return row;
+}
+
+std::string count_text(std::size_t count, const char* noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::string to_string(const Graph& graph) {
+  std::vector<Row> inputs;
+  std::vector<Row> nodes;
+  for (ValueId id : graph.inputs)
+    inputs.push_back({graph.value(id).name, to_string(graph.value(id).tensor), "input", {}});
+  for (const Node& node : graph.nodes) nodes.push_back(row_of(graph, node));
+  std::size_t name_width = 0;
+  std::size_t type_width = 0;
+  std::size_t what_width = 0;
+  for (const auto* rows : {&inputs, &nodes})
+    for (const Row& row : *rows) {
+      name_width = std::max(name_width, std::min<std::size_t>(row.name.size(), 32));
+      type_width = std::max(type_width, std::min<std::size_t>(row.type.size(), 40));
+      if (!row.source.empty()) what_width = std::max(what_width, std::min<std::size_t>(row.what.size(), 60));
+    }
+  std::string text = fmt::format("graph {}: {}, {}, {}\n", graph.name, count_text(graph.inputs.size(), "input"),
+                                 count_text(graph.nodes.size(), "node"), count_text(graph.outputs.size(), "output"));
+  for (const auto* rows : {&inputs, &nodes})
+    for (const Row& row : *rows) {
+      std::string line = fmt::format("  {:<{}}  {:<{}}  {:<{}}  {}", row.name, name_width, row.type, type_width,
+                                     row.what, row.source.empty() ? 0 : what_width, row.source);
+      line.erase(line.find_last_not_of(' ') + 1);
+      text += line + "\n";
+    }
+  std::vector<std::string> outputs;
+  for (const Operand& output : graph.outputs) outputs.push_back(edge_text(graph, output.value, output.view));
+  text += fmt::format("  return {}\n", fmt::join(outputs, ", "));
+  return text;
+}
+
+}  // namespace megakittens::ir

@@ -1,0 +1,37 @@
+// Brings a node's operands into the at most four dimensions that records and tiles have.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "ir/graph.hpp"
+#include "program/node_record.hpp"
+
+namespace megakittens::ops {
+
+/// Views of one index space after merging: all have rank 4, size-1 dimensions in front.
+struct MergedSpace {
+  ir::Extents sizes;
+  std::vector<ir::View> views;
+};
+
+/// Drops dimensions of size 1 and joins neighbours that every view walks as one. The last `keep` dimensions stay as
+/// they are. All views have the same sizes. Empty where more than four dimensions remain.
+std::optional<MergedSpace> merge_dimensions(const std::vector<ir::View>& views, int keep);
+
+/// How node output `k` lies in the tensor that owns its storage: the mutation's view, or the whole tensor.
+ir::View output_view(const ir::Graph& graph, const ir::Node& node, int k);
+/// The tensor whose storage output `k` is written to.
+const ir::Tensor& output_base(const ir::Graph& graph, const ir::Node& node, int k);
+
+program::ElementType element_type(ir::DType dtype);
+ir::DType dtype_of(program::ElementType type);
+int element_bytes(program::ElementType type);
+
+/// A record of a rank-4 view; storage is left for the scheduler.
+program::OperandRecord operand_record(const ir::View& view, ir::DType dtype, bool output);
+
+/// Bulk tensor copies take it: last stride 1, other strides and the offset multiples of 16 bytes.
+bool bulk_suited(const ir::View& view, ir::DType dtype);
+
+}  // namespace megakittens::ops

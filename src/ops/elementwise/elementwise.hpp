@@ -1,0 +1,19 @@
+// Pointwise programs over tiles that arrive and leave by bulk tensor copies.
+#pragma once
+
+#include "ops/instruction_type.hpp"
+
+namespace megakittens::ops {
+
+class Elementwise final : public InstructionType {
+ public:
+  std::string_view name() const override { return "elementwise"; }
+  std::vector<Region> regions(const program::NodeRecord& record,
+                              const program::Instruction& instruction) const override;
+  std::optional<std::string> unsuited(const ir::Graph& graph, const ir::Node& node,
+                                      const PlanOptions& options) const override;
+  std::unique_ptr<NodePlan> plan(const ir::Graph& graph, const ir::Node& node,
+                                 const PlanOptions& options) const override;
+};
+
+}  // namespace megakittens::ops

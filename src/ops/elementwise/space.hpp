@@ -1,0 +1,44 @@
+// What the two elementwise types share on the host: a node's merged index space, its record, and rectangular tilings.
+#pragma once
+
+#include <variant>
+
+#include "ops/common/merge.hpp"
+#include "ops/common/regions.hpp"
+#include "ops/instruction_type.hpp"
+#include "ops/pointwise/compile.hpp"
+
+namespace megakittens::ops::elementwise {
+
+/// A pointwise node made ready: record with operands and code, views with merged dimensions.
+struct Space {
+  program::NodeRecord record{};
+  std::vector<ir::View> views;  ///< operands, then outputs
+  std::vector<ir::DType> types;
+  int inputs = 0;
+};
+
+/// Gives the reason where the node is no pointwise program, or one that does not fit a record.
+std::variant<Space, std::string> make_space(const ir::Graph& graph, const ir::Node& node);
+
+/// Cuts a rank-4 space into blocks of rows x columns inside every (outer0, outer1), row-major.
+class RectanglePlan final : public NodePlan {
+ public:
+  RectanglePlan(Space space, std::int64_t rows, std::int64_t columns);
+  InstructionPlan instruction(std::int64_t i) const override;
+
+ private:
+  std::int64_t block_rows_;
+  std::int64_t block_columns_;
+  std::int64_t grid_[4];
+  int inputs_;
+};
+
+/// Regions of an instruction with elementwise::Index words.
+std::vector<Region> rectangle_regions(const program::NodeRecord& record, const program::Instruction& instruction);
+
+/// Rows a block may have so that there are at least `wanted` blocks, from `most` down to `least`, halving.
+std::int64_t rows_for_parallelism(const ir::Extents& sizes, std::int64_t columns, std::int64_t most, std::int64_t least,
+                                  std::int64_t wanted);
+
+}  // namespace megakittens::ops::elementwise

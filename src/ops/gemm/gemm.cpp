@@ -1,0 +1,87 @@
+#include "ops/gemm/gemm.hpp"
+
+#include <fmt/format.h>
+
+#include "ops/gemm/arguments.hpp"
+#include "ops/gemm/space.hpp"
+#include "ops/icodes.hpp"
+
+namespace megakittens::ops {
+
+using namespace gemm;
+
+namespace {
+
+enum class LayoutB : std::uint8_t { k_major, n_major };
+
+/// How B lies, or why bulk copies cannot bring it.
+std::variant<LayoutB, std::string> layout_of_b(const Space& space) {
+  if (bulk_suited(space.views[1], space.in)) return LayoutB::n_major;
+  if (bulk_suited(space.views[1].transpose(2, 3), space.in)) return LayoutB::k_major;
+  return std::string("gemm: B's base or pitch is not a multiple of 16 bytes, or neither K nor N is contiguous");
+}
+
+program::TensorMapDescription map_of(const ir::View& view, ir::DType dtype, int operand, int box_columns,
+                                     int box_rows) {
+  int bytes = ir::size_of(dtype);
+  program::TensorMapDescription map;
+  map.storage = static_cast<std::uint32_t>(operand);
+  map.type = element_type(dtype);
+  map.rank = 4;
+  map.offset = view.offset;
+  for (int d = 0; d < 4; ++d) {
+    map.sizes[d] = static_cast<std::uint64_t>(view.sizes[3 - d]);
+    map.strides[d] = d == 0 ? bytes : view.sizes[3 - d] == 1 ? 16 : view.strides[3 - d] * bytes;
+    map.box[d] = 1;
+  }
+  map.box[0] = static_cast<std::uint32_t>(box_columns);
+  map.box[1] = static_cast<std::uint32_t>(box_rows);
+  map.swizzle = program::Swizzle::b128;
+  return map;
+}
+
+}  // namespace
+
+std::vector<Region> Gemm::regions(const program::NodeRecord& record, const program::Instruction& instruction) const {
+  return tile_regions(record, instruction);
+}
+
+std::optional<std::string> Gemm::unsuited(const ir::Graph& graph, const ir::Node& node, const PlanOptions&) const {
+  auto made = make_space(graph, node);
+  if (auto* problem = std::get_if<std::string>(&made)) return fmt::format("gemm: {}", *problem);
+  const Space& space = std::get<Space>(made);
+  if (space.in == ir::DType::f32) return "gemm: f32 products are exact, by the general type";
+  if (space.k == 0) return "gemm: K is 0";
+  if (!bulk_suited(space.views[0], space.in))
+    return "gemm: A's base or pitch is not a multiple of 16 bytes, or its K is not contiguous";
+  auto layout = layout_of_b(space);
+  if (auto* problem = std::get_if<std::string>(&layout)) return *problem;
+  return std::nullopt;
+}
+
+std::unique_ptr<NodePlan> Gemm::plan(const ir::Graph& graph, const ir::Node& node, const PlanOptions& options) const {
+  Space space = std::get<Space>(make_space(graph, node));
+  LayoutB layout = std::get<LayoutB>(layout_of_b(space));
+  bool blackwell = options.config.architecture == program::Architecture::sm_100a;
+  bool paired = blackwell && options.tiling == Tiling::seed && options.config.cluster == 2;
+  int rows = blackwell ? kBlackwellRows : kHopperRows;
+  int columns = blackwell ? kBlackwellColumns : kHopperColumns;
+  space.record.operands[0].map = 0;
+  space.record.operands[1].map = 1;
+  for (int k = 0; k < 2; ++k) space.record.operands[k].flags |= program::kOperandBulk;
+  // Both operands lie in shared memory as rows of 64 elements with the 128-byte swizzle.
+  program::TensorMapDescription a = map_of(space.views[0], space.in, 0, kStageDepth, rows);
+  program::TensorMapDescription b = layout == LayoutB::k_major
+                                        ? map_of(space.views[1].transpose(2, 3), space.in, 1, kStageDepth, columns)
+                                        : map_of(space.views[1], space.in, 1, 64, kStageDepth);
+  bool f16 = space.in == ir::DType::f16;
+  std::uint16_t icode = layout == LayoutB::k_major ? (f16 ? kIcode_gemm_f16_kmajor : kIcode_gemm_bf16_kmajor)
+                                                   : (f16 ? kIcode_gemm_f16_nmajor : kIcode_gemm_bf16_nmajor);
+  TileShape shape{.rows = paired ? 2 * rows : rows, .columns = columns, .paired = paired};
+  auto plan = std::make_unique<TilePlan>(std::move(space), shape);
+  plan->icode = icode;
+  plan->maps = {a, b};
+  return plan;
+}
+
+}  // namespace megakittens::ops

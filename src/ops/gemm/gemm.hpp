@@ -1,0 +1,19 @@
+// Tensor-core products whose operands arrive by bulk tensor copies. A has K contiguous; B has K or N contiguous.
+#pragma once
+
+#include "ops/instruction_type.hpp"
+
+namespace megakittens::ops {
+
+class Gemm final : public InstructionType {
+ public:
+  std::string_view name() const override { return "gemm"; }
+  std::vector<Region> regions(const program::NodeRecord& record,
+                              const program::Instruction& instruction) const override;
+  std::optional<std::string> unsuited(const ir::Graph& graph, const ir::Node& node,
+                                      const PlanOptions& options) const override;
+  std::unique_ptr<NodePlan> plan(const ir::Graph& graph, const ir::Node& node,
+                                 const PlanOptions& options) const override;
+};
+
+}  // namespace megakittens::ops

@@ -1,0 +1,38 @@
+#include "ops/gemm_general/gemm_general.hpp"
+
+#include <fmt/format.h>
+
+#include "ops/gemm/arguments.hpp"
+#include "ops/gemm/space.hpp"
+#include "ops/icodes.hpp"
+
+namespace megakittens::ops {
+
+using namespace gemm;
+
+std::vector<Region> GemmGeneral::regions(const program::NodeRecord& record,
+                                         const program::Instruction& instruction) const {
+  return tile_regions(record, instruction);
+}
+
+std::optional<std::string> GemmGeneral::unsuited(const ir::Graph& graph, const ir::Node& node,
+                                                 const PlanOptions&) const {
+  auto made = make_space(graph, node);
+  if (auto* problem = std::get_if<std::string>(&made)) return fmt::format("gemm_general: {}", *problem);
+  return std::nullopt;
+}
+
+std::unique_ptr<NodePlan> GemmGeneral::plan(const ir::Graph& graph, const ir::Node& node, const PlanOptions&) const {
+  Space space = std::get<Space>(make_space(graph, node));
+  ir::DType in = space.in;
+  bool exact = in == ir::DType::f32;
+  TileShape shape{
+      .rows = exact ? kExactRows : kGeneralRows, .columns = exact ? kExactColumns : kGeneralColumns, .paired = false};
+  auto plan = std::make_unique<TilePlan>(std::move(space), shape);
+  plan->icode = exact                   ? kIcode_gemm_general_f32
+                : in == ir::DType::bf16 ? kIcode_gemm_general_bf16
+                                        : kIcode_gemm_general_f16;
+  return plan;
+}
+
+}  // namespace megakittens::ops

@@ -1,0 +1,31 @@
+// Translates a pointwise body into the interpreter's byte code (program/node_record.hpp).
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "ir/graph.hpp"
+#include "program/node_record.hpp"
+
+namespace megakittens::ops {
+
+/// Byte code of one body.
+struct Code {
+  std::vector<program::CodeWord> words;
+  std::vector<float> constants;
+};
+
+/// `first_output` is the record's operand number of output 0; `operand_base` is added to the body's operand numbers.
+/// `output_types[k]` is what result k is stored as; `temporaries` is how many the machine has. Gives a sentence where the body does not fit (temporaries,
+/// constants or words run out; the sentence has the numbers).
+std::variant<Code, std::string> compile_pointwise(const ir::PointwiseBody& body, int operand_base, int first_output,
+                                                  const std::vector<ir::DType>& output_types,
+                                                  int temporaries = program::kTemporaries);
+
+/// The body of an elementwise node: its own, or the one that its name stands for. Empty for other operations.
+std::optional<ir::PointwiseBody> body_of(const ir::Node& node);
+
+/// Copies code into a record. The code fits (compile_pointwise checked).
+void set_code(program::NodeRecord& record, const Code& code);
+
+}  // namespace megakittens::ops

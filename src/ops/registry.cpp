@@ -1,0 +1,65 @@
+#include <fmt/format.h>
+
+#include <array>
+
+#include "ops/elementwise/elementwise.hpp"
+#include "ops/elementwise_general/elementwise_general.hpp"
+#include "ops/gemm/gemm.hpp"
+#include "ops/gemm_general/gemm_general.hpp"
+#include "ops/icodes.hpp"
+#include "ops/instruction_type.hpp"
+#include "ops/noop/noop.hpp"
+#include "support/error.hpp"
+
+namespace megakittens::ops {
+namespace {
+
+struct IcodeEntry {
+  std::string_view name;
+  std::string_view folder;
+};
+constexpr IcodeEntry kIcodes[] = {
+#define MK_ICODE(name, folder, Device, colour) {#name, #folder},
+#include "ops/ops.def"
+};
+
+}  // namespace
+
+const std::vector<const InstructionType*>& instruction_types() {
+#define MK_TYPE(folder, Class) static const Class folder##_type;
+#include "ops/ops.def"
+  static const std::vector<const InstructionType*> types{
+#define MK_TYPE(folder, Class) &folder##_type,
+#include "ops/ops.def"
+  };
+  return types;
+}
+
+const InstructionType& type_for(const ir::Graph& graph, const ir::Node& node, const PlanOptions& options) {
+  std::string reasons;
+  for (const InstructionType* type : instruction_types()) {
+    std::optional<std::string> reason = type->unsuited(graph, node, options);
+    if (!reason) return *type;
+    if (type->name() != "noop") reasons += "\n  " + *reason;
+  }
+  throw UnsupportedError(fmt::format("no instruction type takes {}:{}", graph.describe(node), reasons));
+}
+
+const InstructionType& type_of_icode(std::uint16_t icode) {
+  if (icode >= kIcodeCount)
+    throw FormatError(fmt::format("icode {} is unknown; this build has {}", icode, static_cast<int>(kIcodeCount)));
+  for (const InstructionType* type : instruction_types())
+    if (type->name() == kIcodes[icode].folder) return *type;
+  MK_CHECK(false, "icode {} names folder {}, which has no type", icode, kIcodes[icode].folder);
+  return *instruction_types().front();
+}
+
+std::string_view icode_name(std::uint16_t icode) {
+  return icode < kIcodeCount ? kIcodes[icode].name : "unknown";
+}
+
+std::uint16_t icode_count() {
+  return kIcodeCount;
+}
+
+}  // namespace megakittens::ops

@@ -1,0 +1,9 @@
+#include "megakittens/version.hpp"
+
+namespace megakittens {
+
+const char* version() {
+  return MEGAKITTENS_VERSION;
+}
+
+}  // namespace megakittens

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Everything that needs no GPU: the quick tests, then sanitizers, clang-tidy, and long property and fuzz runs.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+jobs=${JOBS:-$(nproc)}
+tools/test.sh
+for preset in asan tsan; do
+  printf '[test-all] %s\n' "$preset"
+  tools/build.sh "$preset"
+  ctest --preset "$preset" -j "$jobs"
+done
+printf '[test-all] long property and fuzz runs, under the address sanitizer\n'
+MEGAKITTENS_LONG=1 ctest --preset asan -L '^(property|fuzz)$' -j "$jobs"
+printf '[test-all] a wheel, built and imported apart from the tree\n'
+tools/check_wheel.sh
+printf '[test-all] clang-tidy\n'
+tools/build.sh tidy
+printf '[test-all] passed\n'
