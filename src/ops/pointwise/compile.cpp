@@ -102,9 +102,10 @@ class Compiler {
                            .type = static_cast<std::uint8_t>(element_type(type))});
   }
 
-  int take_temporary(int until) {
+  /// A temporary for a value last read by step `until`. One that step `current_` reads last is free only after it.
+  int take_temporary(int until, bool before_step) {
     for (int t = 0; t < temporaries_; ++t)
-      if (free_from_[t] <= current_) {
+      if (free_from_[t] < current_ || (!before_step && free_from_[t] == current_)) {
         free_from_[t] = until;
         return t;
       }
@@ -113,7 +114,7 @@ class Compiler {
   }
 
   void keep_accumulator() {
-    accumulator_slot_ = take_temporary(accumulator_last_use_);
+    accumulator_slot_ = take_temporary(accumulator_last_use_, true);
     emit(CodeOp::keep, program::kNoSource, accumulator_slot_);
   }
 
@@ -141,10 +142,8 @@ class Compiler {
   int temporary_of(int source) {
     if (source >= program::kSourceTemporary && source < program::kSourceConstant) return source - program::kSourceTemporary;
     // The condition is in the accumulator; park it while the third argument passes through.
-    int condition = take_temporary(current_);
-    free_from_[condition] = current_ + 1;
-    int third = take_temporary(current_);
-    free_from_[condition] = current_;
+    int condition = take_temporary(current_, true);
+    int third = take_temporary(current_, true);
     emit(CodeOp::keep, program::kNoSource, condition);
     emit(CodeOp::load, source);
     emit(CodeOp::keep, program::kNoSource, third);
@@ -172,7 +171,7 @@ class Compiler {
     for (std::size_t k = 0; k < body_.results.size(); ++k)
       if (body_.results[k] == s) emit(CodeOp::store, program::kNoSource, first_output_ + static_cast<int>(k), types_[k]);
     if (must_keep(s)) {
-      slot_of_[s] = take_temporary(last_use_[s]);
+      slot_of_[s] = take_temporary(last_use_[s], false);
       emit(CodeOp::keep, program::kNoSource, slot_of_[s]);
     }
   }
@@ -200,7 +199,8 @@ class Compiler {
   int accumulator_slot_ = -1;
   int current_ = 0;
   int temporaries_;
-  std::array<int, program::kTemporaries> free_from_{};
+  /// The last step that reads each temporary; -1 while it holds nothing.
+  std::array<int, program::kTemporaries> free_from_{-1, -1, -1, -1};
   Ref held_;
 };
 

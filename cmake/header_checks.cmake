@@ -1,0 +1,22 @@
+# Every header of device code that the host can use compiles alone for the host: one generated source each. Left out are the
+# GPU's own (folders ptx and gpu, except the host's twins), and what stands on machine.cuh until the twins exist.
+function(mk_header_checks)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/src
+       ${PROJECT_SOURCE_DIR}/src/*.cuh ${PROJECT_SOURCE_DIR}/src/device/*.hpp)
+  set(sources)
+  foreach(header ${headers})
+    if(header MATCHES "/gpu/" OR header MATCHES "^device/ptx/")
+      continue()
+    endif()
+    file(STRINGS ${PROJECT_SOURCE_DIR}/src/${header} on_machine REGEX "device/(machine.cuh|host/ptx/all.cuh)")
+    if(on_machine AND NOT EXISTS ${PROJECT_SOURCE_DIR}/src/device/host/ptx/all.cuh)
+      continue()
+    endif()
+    string(MAKE_C_IDENTIFIER ${header} name)
+    set(source ${PROJECT_BINARY_DIR}/header_checks/${name}.cpp)
+    file(CONFIGURE OUTPUT ${source} CONTENT "#include \"${header}\"\n#include \"${header}\"\n")
+    list(APPEND sources ${source})
+  endforeach()
+  add_library(header_checks OBJECT ${sources})
+  target_link_libraries(header_checks PRIVATE mk_warnings ${ARGN})
+endfunction()
