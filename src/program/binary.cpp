@@ -142,15 +142,21 @@ template <typename T, typename S>
 concept Is = std::same_as<std::remove_const_t<T>, S>;
 
 // Each structure's fields, once, for both directions.
-void fields(auto& io, Is<Storage> auto& s) { io(s.name, s.kind, s.bytes, s.mutated); }
+void fields(auto& io, Is<Storage> auto& s) {
+  io(s.name, s.kind, s.bytes, s.mutated);
+}
 void fields(auto& io, Is<TensorMapDescription> auto& m) {
   io(m.storage, m.type, m.rank, m.offset, m.sizes, m.strides, m.box, m.swizzle);
 }
 void fields(auto& io, Is<NodeInfo> auto& n) {
   io(n.name, n.op, n.source, n.icode, n.first, n.count, n.bytes, n.operations);
 }
-void fields(auto& io, Is<Counter> auto& c) { io(c.arrivals, c.reuse); }
-void fields(auto& io, Is<Port> auto& p) { io(p.name, p.storage, p.type, p.offset, p.sizes, p.strides); }
+void fields(auto& io, Is<Counter> auto& c) {
+  io(c.arrivals, c.reuse);
+}
+void fields(auto& io, Is<Port> auto& p) {
+  io(p.name, p.storage, p.type, p.offset, p.sizes, p.strides);
+}
 void fields(auto& io, Is<Program> auto& p) {
   auto& c = p.config;
   io(p.name, c.architecture, c.queue, c.sms, c.cluster, c.slots, c.pages, c.page_bytes);
