@@ -158,7 +158,7 @@ void Connector::wait_for_readers(ir::NodeId n, std::uint32_t i, ir::ValueId valu
     start_set();
     for (std::size_t b = 0; b < rest_.size(); ++b) gather(reader, rest_.box(b));
     if (reader.node == n) {
-      forbid_self_overwrite(n, i);
+      if (versions_.boxes(reader).exact(i)) forbid_self_overwrite(n, i);
       continue;
     }
     MK_CHECK(reader.node < n, "{} reads a version that {} overwrote before", graph_.describe(graph_.nodes[reader.node]),
