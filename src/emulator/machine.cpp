@@ -81,7 +81,9 @@ void Machine::run_warp() {
   ready_[pick] = ready_.back();
   ready_.pop_back();
   report_.switches++;
+  device::single_lane_depth = 0;  // a new fibre's; a suspended one restores its own
   running_->fibre.resume();
+  device::single_lane_depth = 0;
   if (running_->fibre.done()) finish(*running_);
 }
 
