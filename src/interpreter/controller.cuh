@@ -83,8 +83,7 @@ MK_DEVICE void run_controller(Context<B>& c) {
     MK_UNROLL for (uint32_t j = 0; j < kFetchAhead; ++j) {
       c.slot = c.iteration % B::kSlots;
       const uint32_t turn = c.iteration / B::kSlots;
-      if (turn > 0)
-        wait_warp(c, c.base + Layout<B>::kSlotDone + 8 * c.slot, (turn - 1) & 1, WaitKind::slot_free, c.slot);
+      if (turn > 0) wait_warp(c, c.base + Layout<B>::kSlotDone + 8 * c.slot, turn - 1, WaitKind::slot_free, c.slot);
       if (c.aborted) return;
       publish(c, queue[j]);
       if (is_stop(queue[j])) return;
