@@ -46,7 +46,7 @@ Results resolve_copy(const Call& call) { return duplicate(call, 1, "src"); }
 }  // namespace
 
 void add_constant_resolvers(ResolverTable& table) {
-  for (const char* name : {"zeros.default", "zeros_like.default", "new_zeros.default"})
+  for (const char* name : {"zeros.default", "zero.default", "zeros_like.default", "new_zeros.default"})
     table[std::string("aten.") + name] = {resolve_zeros};
   for (const char* name : {"ones.default", "ones_like.default", "new_ones.default"})
     table[std::string("aten.") + name] = {resolve_ones};

@@ -62,6 +62,9 @@ std::optional<ir::View> scattered_part(Context& context, int scatter, const ir::
                         call.integer(4, "end", INT64_MAX), call.integer(5, "step", 1));
     if (target == "aten.select_scatter.default")
       return base.select(static_cast<int>(call.integer(2, "dim")), call.integer(3, "index"));
+    if (target == "aten.diagonal_scatter.default")
+      return diagonal_view(base, call.integer(2, "offset", 0), call.integer(3, "dim1", 0), call.integer(4, "dim2", 1));
+    if (target == "aten.as_strided_scatter.default") return strided_view(call, base, 2);
   } catch (const NotResolved&) {
   } catch (const UserError&) {
   }
@@ -286,7 +289,7 @@ std::optional<Destination> Context::destination(const Call& call, std::span<cons
 }
 
 void add_mutation_resolvers(ResolverTable& table) {
-  for (const char* name : {"slice_scatter", "select_scatter"})
+  for (const char* name : {"slice_scatter", "select_scatter", "diagonal_scatter", "as_strided_scatter"})
     table[std::string("aten.") + name + ".default"] = {resolve_scatter};
   table["aten.copy_.default"] = {resolve_copy_into};
   table["higher_order.auto_functionalized_v2"] = {resolve_auto_functionalized};

@@ -5,7 +5,7 @@
 //              "source"?, "label"?, "static"?: bool}
 //   argument  null, true, 2, 0.5, "text", [argument..], {"node": name}, {"float": "inf"|"-inf"|"nan"},
 //             {"dtype": "bf16"}, {"device": "cuda:0"}, {"other": text}, {"dict": {key: argument}}
-//   tensor    {"dtype", "shape", "strides", "device"}
+//   tensor    {"dtype", "shape", "strides", "device", "offset"?}
 #include <fmt/ranges.h>
 
 #include <array>
@@ -69,7 +69,9 @@ std::optional<TensorMeta> read_tensor(const JsonReader& json) {
   TensorMeta meta{.dtype = json.field("dtype").text(),
                   .shape = json.field("shape").integers(0, kMaxElements),
                   .strides = json.field("strides").integers(0, kMaxElements),
-                  .device = json.field("device").text()};
+                  .device = json.field("device").text(),
+                  .offset = 0};
+  if (auto offset = json.optional_field("offset")) meta.offset = offset->integer(0, kMaxElements);
   if (meta.shape.size() != meta.strides.size())
     json.fail(fmt::format("{} sizes but {} strides", meta.shape.size(), meta.strides.size()));
   return meta;

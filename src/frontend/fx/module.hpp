@@ -56,7 +56,8 @@ struct TensorMeta {
   std::string dtype;
   ir::Extents shape;
   ir::Extents strides;
-  std::string device;  ///< "cpu" or "cuda:0"
+  std::string device;       ///< "cpu" or "cuda:0"
+  std::int64_t offset = 0;  ///< in elements from the start of its storage
 };
 
 enum class OpKind : std::uint8_t { placeholder, get_attr, call_function, call_method, call_module, output };
