@@ -25,7 +25,8 @@ def compile_graph(gm, example_inputs, settings, name="graph", on_graph=None):
     attention.keep_attention(gm)
 
     def compiler(lowered, lowered_inputs):
-        text = fx.serialise(lowered, name, labels, compat.static_inputs())
+        with compat.real_tensors():
+            text = fx.serialise(lowered, name, labels, compat.static_inputs(), compat.aliased_outputs())
         graph = _core.Graph.from_fx_json(text)
         shapes = ", ".join(f"{item['name']}{item['sizes']}" for item in graph.inputs)
         logger.info("captured %s for %s: %d nodes", name, shapes, len(graph.nodes))

@@ -10,6 +10,7 @@ import torch._dynamo.config
 import torch._dynamo.exc
 import torch.fx
 from torch._dynamo.backends.common import aot_autograd
+from torch._functorch._aot_autograd.schemas import OutputType
 from torch._ops import HigherOrderOperator, OpOverload
 
 Unsupported = torch._dynamo.exc.Unsupported
@@ -72,6 +73,17 @@ def static_inputs():
     context = torch._guards.TracingContext.try_get()
     metadata = context.fw_metadata if context is not None else None
     return set(metadata.static_input_indices) if metadata is not None else set()
+
+
+def aliased_outputs():
+    """Positions of the aten graph's results that AOTAutograd replaces by views of the caller's inputs."""
+    context = torch._guards.TracingContext.try_get()
+    metadata = context.fw_metadata if context is not None else None
+    if metadata is None:
+        return []
+    first = metadata.num_mutated_inp_runtime_indices
+    kinds = (OutputType.alias_of_input, OutputType.is_input)
+    return [first + i for i, info in enumerate(metadata.output_info) if info.output_type in kinds]
 
 
 def dynamo_labels(gm):
@@ -149,7 +161,7 @@ def source_of(node):
     if stack:
         path, kind = list(stack.values())[-1]
         name = kind if isinstance(kind, str) else kind.__name__
-        return f"module {label_of(path) or 'self'} ({name.rsplit('.', 1)[-1]})"
+        return f"module {label_of(path).removeprefix('fn.') or 'self'} ({name.rsplit('.', 1)[-1]})"
     return ""
 
 

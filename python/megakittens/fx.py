@@ -61,8 +61,9 @@ def meta(value):
     return tensor(value)
 
 
-def serialise(gm, name="graph", labels=(), static=frozenset()):
-    """The text for an FX graph. `labels` are the placeholders' names as the user knows them."""
+def serialise(gm, name="graph", labels=(), static=frozenset(), aliases=()):
+    """The text for an FX graph. `labels` are the placeholders' names as the user knows them, `static` the placeholders
+    that are parameters or buffers, `aliases` the results that the caller takes from his own tensors."""
     nodes = []
     position = 0
     for node in gm.graph.nodes:
@@ -78,6 +79,12 @@ def serialise(gm, name="graph", labels=(), static=frozenset()):
             value = attribute(gm, node.target)
         if node.op != "output":
             item["meta"] = meta(value)
+        elif aliases:
+            item["aliases"] = list(aliases)
+        if node.op == "get_attr":
+            number = single_number(attribute(gm, node.target))
+            if number is not None:
+                item["number"] = number
         source = compat.source_of(node)
         if source:
             item["source"] = source
@@ -99,3 +106,11 @@ def attribute(gm, target):
     for part in target.split("."):
         value = getattr(value, part)
     return value
+
+
+def single_number(value):
+    """The number that a constant without dimensions holds, if fp32 can hold it too."""
+    if not isinstance(value, torch.Tensor) or value.dim() != 0 or value.is_complex():
+        return None
+    number = float(value)
+    return number if math.isfinite(number) and (value.is_floating_point() or abs(number) <= 1 << 24) else None

@@ -71,15 +71,39 @@ std::optional<ir::View> scattered_part(Context& context, int scatter, const ir::
   return std::nullopt;
 }
 
+/// The output node returns `index` as a tensor of its own, not as an alias of an input that the caller has already.
+bool is_returned(const Context& context, int output, int index) {
+  const fx::Node& node = context.module().nodes[static_cast<std::size_t>(output)];
+  const auto* list = node.args.empty() ? nullptr : node.args[0].get<fx::List>();
+  if (list == nullptr) return true;
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    if (std::ranges::find(node.aliases, static_cast<std::int64_t>(i)) != node.aliases.end()) continue;
+    bool found = false;
+    fx::for_each_node((*list)[i], [&](fx::NodeRef ref) { found = found || ref.index == index; });
+    if (found) return true;
+  }
+  return false;
+}
+
 /// The function returns the result of `index`, or a view of it.
 bool reaches_output(const Context& context, int index) {
   std::vector<int> aliases{index};
   for (std::size_t i = 0; i < aliases.size(); ++i)
     for (int user : context.users(aliases[i])) {
-      if (is_output(context, user)) return true;
+      if (is_output(context, user) && is_returned(context, user, aliases[i])) return true;
       if (is_view(context.target(user)) || is_duplicate(context.target(user))) aliases.push_back(user);
     }
   return false;
+}
+
+/// The copy goes at once into the tensor it was made for: nothing is written in between.
+bool is_consumed_at_once(const Context& context, int index) {
+  const std::vector<int>& users = context.users(index);
+  if (users.size() != 1 || !(is_scatter(context.target(users[0])) || context.target(users[0]) == "aten.copy_.default"))
+    return false;
+  for (int between = index + 1; between < users[0]; ++between)
+    if (!is_view(context.target(between))) return false;
+  return argument_node(context, users[0], 1) == index;
 }
 
 /// Results of scatters that start from `index` end in a copy_ into the storage `root`.
@@ -236,6 +260,7 @@ bool is_written_back(const Context& context, int owner) {
 }
 
 bool is_observed(const Context& context, int index, const TensorSymbol& source) {
+  if (is_consumed_at_once(context, index)) return false;
   if (reaches_output(context, index)) return true;
   if (!context.is_input(source.root)) return false;
   for (int i = 0; i < static_cast<int>(context.module().nodes.size()); ++i)

@@ -139,7 +139,8 @@ Results resolve_unfold(const Call& call) {
 
 ir::View strided_view(const Call& call, const ir::View& from, std::size_t first) {
   int source = call.node_at(0, "self");
-  const std::optional<fx::TensorMeta>& meta = call.context().module().nodes[static_cast<std::size_t>(source)].results.at(0);
+  const std::optional<fx::TensorMeta>& meta =
+      call.context().module().nodes[static_cast<std::size_t>(source)].results.at(0);
   if (!meta || meta->strides != from.strides) throw NotResolved("its strides are not PyTorch's here");
   ir::View view{.offset = call.integer(first + 2, "storage_offset", meta->offset) - meta->offset + from.offset,
                 .sizes = call.integers(first, "size"),

@@ -2,7 +2,7 @@
 //   module    {"megakittens_fx": 1, "name", "nodes": [node..]}
 //   node      {"op": "placeholder"|"get_attr"|"call_function"|"call_method"|"call_module"|"output", "name", "target",
 //              "args"?: [argument..], "kwargs"?: {name: argument}, "meta"?: tensor | [tensor|null..] | null,
-//              "source"?, "label"?, "static"?: bool}
+//              "source"?, "label"?, "static"?: bool, "number"?, "aliases"?: [int..]}
 //   argument  null, true, 2, 0.5, "text", [argument..], {"node": name}, {"float": "inf"|"-inf"|"nan"},
 //             {"dtype": "bf16"}, {"device": "cuda:0"}, {"other": text}, {"dict": {key: argument}}
 //   tensor    {"dtype", "shape", "strides", "device", "offset"?}
@@ -86,7 +86,8 @@ OpKind read_kind(const JsonReader& json) {
 }
 
 Node read_node(const JsonReader& json, const Names& names) {
-  json.only_fields({"op", "name", "target", "args", "kwargs", "meta", "source", "label", "static"});
+  json.only_fields(
+      {"op", "name", "target", "args", "kwargs", "meta", "source", "label", "static", "number", "aliases"});
   Node node;
   node.op = read_kind(json.field("op"));
   node.name = json.field("name").text();
@@ -111,6 +112,8 @@ Node read_node(const JsonReader& json, const Names& names) {
   if (auto source = json.optional_field("source")) node.source = source->text();
   if (auto label = json.optional_field("label")) node.label = label->text();
   if (auto is_static = json.optional_field("static")) node.is_static = is_static->boolean();
+  if (auto number = json.optional_field("number")) node.number = number->number();
+  if (auto aliases = json.optional_field("aliases")) node.aliases = aliases->integers(0, kMaxElements);
   return node;
 }
 

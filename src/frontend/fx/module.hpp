@@ -78,6 +78,10 @@ struct Node {
   std::string label;
   /// Placeholders: a parameter or buffer, the same tensor in every call.
   bool is_static = false;
+  /// Constants: the number, where the tensor holds one.
+  std::optional<double> number;
+  /// The output node: which results the caller will take from his own tensors instead (they alias an input).
+  std::vector<std::int64_t> aliases;
 };
 
 struct Module {
