@@ -29,9 +29,12 @@ install(FILES ${PROJECT_BINARY_DIR}/megakittens-config.cmake ${PROJECT_BINARY_DI
 
 # Installs this build into a folder of its own, then builds and runs the examples as a project outside the tree.
 function(mk_test_install)
+  set(flags "")
+  if(MK_SANITIZE)
+    set(flags -fsanitize=${MK_SANITIZE})
+  endif()
   add_test(NAME install.examples_build_outside_the_tree
            COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DBUILD=${PROJECT_BINARY_DIR}
-                   "-DFLAGS=$<$<BOOL:${MK_SANITIZE}>:-fsanitize=${MK_SANITIZE}>"
-                   -P ${PROJECT_SOURCE_DIR}/tests/install/check.cmake)
+                   -DFLAGS=${flags} -P ${PROJECT_SOURCE_DIR}/tests/install/check.cmake)
   set_tests_properties(install.examples_build_outside_the_tree PROPERTIES LABELS install TIMEOUT 300)
 endfunction()

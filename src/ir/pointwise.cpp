@@ -24,10 +24,14 @@ constexpr Entry kOps[] = {
 
 std::string to_string(const Ref& ref) {
   switch (ref.kind) {
-    case Ref::Kind::operand: return fmt::format("%{}", ref.index);
-    case Ref::Kind::step: return fmt::format("s{}", ref.index);
-    case Ref::Kind::accumulator: return "acc";
-    case Ref::Kind::constant: return fmt::format("{}", ref.value);
+    case Ref::Kind::operand:
+      return fmt::format("%{}", ref.index);
+    case Ref::Kind::step:
+      return fmt::format("s{}", ref.index);
+    case Ref::Kind::accumulator:
+      return "acc";
+    case Ref::Kind::constant:
+      return fmt::format("{}", ref.value);
   }
   return "?";
 }

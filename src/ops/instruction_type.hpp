@@ -57,6 +57,8 @@ class NodePlan {
   program::NodeRecord record{};
   std::vector<program::TensorMapDescription> maps;
   Cost cost;
+  /// See program::Instruction::release_order.
+  std::uint64_t release_order = program::kReleaseInOrder;
 
   virtual InstructionPlan instruction(std::int64_t i) const = 0;
 };

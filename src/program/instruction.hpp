@@ -7,7 +7,7 @@
 namespace megakittens::program {
 
 inline constexpr int kMaxIndices = 16;
-inline constexpr int kMaxWaits = 10;
+inline constexpr int kMaxWaits = 9;
 inline constexpr int kMaxArrivals = 8;
 
 /// Which part of an instruction a wait holds back: bit i for operand i (operands 6 and later share bit 6), bit 7 for
@@ -30,8 +30,8 @@ enum InstructionFlags : uint16_t {
   kFlagStop = 1,  ///< end of this CTA's list; nothing else in the instruction counts
 };
 
-/// Words: 0 icode and flags, 1 node record, 2 counts, 3 guards low, 4..19 indices, 20..49 waits, 50..57 arrivals,
-/// 58..60 prefetch, 61..62 guards high, 63 own number.
+/// Words: 0 icode and flags, 1 node record, 2 counts, 3 guards low, 4..19 indices, 20..46 waits, 47..54 arrivals,
+/// 55..57 prefetch, 58..59 guards high, 60..61 release order, 62 spare, 63 own number.
 struct Instruction {
   uint16_t icode;
   uint16_t flags;
@@ -47,19 +47,43 @@ struct Instruction {
   uint32_t prefetch_storage;        ///< storage whose bytes to pull into L2, or kNoPrefetch
   uint32_t prefetch_offset;         ///< in units of 128 bytes
   uint32_t prefetch_bytes;
-  uint8_t guards_high[8];  ///< guard masks of waits 4..9
+  uint8_t guards_high[8];  ///< guard masks of waits 4 and later
+  /// Four bits each: which logical page the instruction finishes first, second, ... The next instruction's logical page
+  /// q is this one's q-th finished page.
+  uint32_t release_order[2];
+  uint32_t spare;
   uint32_t number;         ///< position in the program's instruction list, for reports
 
   uint32_t guard(int wait) const { return wait < 4 ? guards[wait] : guards_high[wait - 4]; }
 };
 inline constexpr uint32_t kNoPrefetch = 0xffffffffu;
+/// Pages finished in the order of their numbers.
+inline constexpr uint64_t kReleaseInOrder = 0xfedcba9876543210u;
 
 static_assert(sizeof(Wait) == 12);
 static_assert(sizeof(Instruction) == 256);
 static_assert(alignof(Instruction) == 4);
-static_assert(__builtin_offsetof(Instruction, index) == 16);
-static_assert(__builtin_offsetof(Instruction, waits) == 80);
-static_assert(__builtin_offsetof(Instruction, arrivals) == 200);
-static_assert(__builtin_offsetof(Instruction, number) == 252);
+/// Word numbers by which the device reads the fields.
+inline constexpr uint32_t kWordNode = 1;
+inline constexpr uint32_t kWordCounts = 2;
+inline constexpr uint32_t kWordGuards = 3;
+inline constexpr uint32_t kWordIndex = 4;
+inline constexpr uint32_t kWordWaits = 20;
+inline constexpr uint32_t kWordArrivals = 47;
+inline constexpr uint32_t kWordGuardsHigh = 58;
+inline constexpr uint32_t kWordReleaseOrder = 60;
+inline constexpr uint32_t kWordNumber = 63;
+
+#if !defined(__CUDACC_RTC__)  // NVRTC has no offsetof; it compiles the same struct
+static_assert(__builtin_offsetof(Instruction, node) == 4 * kWordNode);
+static_assert(__builtin_offsetof(Instruction, index_count) == 4 * kWordCounts);
+static_assert(__builtin_offsetof(Instruction, guards) == 4 * kWordGuards);
+static_assert(__builtin_offsetof(Instruction, index) == 4 * kWordIndex);
+static_assert(__builtin_offsetof(Instruction, waits) == 4 * kWordWaits);
+static_assert(__builtin_offsetof(Instruction, arrivals) == 4 * kWordArrivals);
+static_assert(__builtin_offsetof(Instruction, guards_high) == 4 * kWordGuardsHigh);
+static_assert(__builtin_offsetof(Instruction, release_order) == 4 * kWordReleaseOrder);
+static_assert(__builtin_offsetof(Instruction, number) == 4 * kWordNumber);
+#endif
 
 }  // namespace megakittens::program

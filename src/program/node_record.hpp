@@ -31,18 +31,20 @@ struct OperandRecord {
 };
 static_assert(sizeof(OperandRecord) == 64);
 
-/// Byte code over chunks of 16 values: an accumulator machine. `acc` is the running value, t0..t3 are temporaries.
-/// Source s of an operation: 0..15 operand s, 16..19 temporary s-16, 20..43 constant s-20.
+/// Byte code over chunks of 16 values: an accumulator machine. `acc` is the running value, t0.. are temporaries.
+/// `source`: 0..15 operand, 16..19 temporary, 20..43 constant, kNoSource where the operation has none.
 struct CodeWord {
   uint8_t op;      ///< CodeOp
-  uint8_t source;  ///< second argument, or the place to load from or store to
-  uint8_t third;   ///< third argument of `select`; output operand of `store`
+  uint8_t source;  ///< second argument, or what `load` loads
+  uint8_t third;   ///< number of a temporary (`keep`, `select`) or of an output operand (`store`)
   uint8_t type;    ///< ElementType of `round` and `store`
 };
 static_assert(sizeof(CodeWord) == 4);
 
 inline constexpr int kSourceTemporary = 16;
-inline constexpr int kTemporaries = 4;
+inline constexpr int kTemporaries = 4;     ///< of elementwise types
+inline constexpr int kGemmTemporaries = 2;  ///< beside an accumulator tile there are registers for two
+inline constexpr int kNoSource = 255;
 inline constexpr int kSourceConstant = 20;
 
 // name, how it uses its words. acc = accumulator, s = value of `source`.
@@ -51,10 +53,10 @@ inline constexpr int kSourceConstant = 20;
   X(identity)                                                                                                         \
   X(neg) X(abs) X(exp) X(exp2) X(log) X(log2) X(sqrt) X(rsqrt) X(reciprocal) X(relu) X(gelu_erf) X(gelu_tanh) X(silu) \
       X(sigmoid) X(tanh) X(add) X(sub) X(mul) X(div) X(maximum) X(minimum) X(pow) X(eq) X(ne) X(lt) X(le) X(gt) X(ge) \
-          X(select)           /* acc = acc != 0 ? s : third */                                                        \
+          X(select)           /* acc = acc != 0 ? s : temporary `third` */                                                        \
       X(round)                /* acc = acc rounded to `type` */                                                       \
       X(load)                 /* acc = s */                                                                           \
-      X(keep)                 /* temporary s = acc */                                                                 \
+      X(keep)                 /* temporary `third` = acc */                                                                 \
       X(store)                /* output operand `third` = acc as `type` */                                            \
       X(reverse_sub)          /* acc = s - acc */                                                                     \
       X(reverse_div)          /* acc = s / acc */                                                                     \

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "program/instruction.hpp"
@@ -14,10 +15,16 @@ enum class Architecture : std::uint8_t { sm_90a, sm_100a };
 enum class QueueMode : std::uint8_t { per_sm, global };
 
 std::string_view name_of(Architecture architecture);
-/// Throws OptionError listing the known names.
+/// Throws OptionError listing the known names; so do the parsers below.
 Architecture parse_architecture(std::string_view text);
+/// "per-sm", "global".
 std::string_view name_of(QueueMode mode);
 QueueMode parse_queue_mode(std::string_view text);
+/// "bf16", "f16", "f32", "i64", "i32", "bool": as ir::DType.
+std::string_view name_of(ElementType type);
+ElementType parse_element_type(std::string_view text);
+/// Bytes of one element.
+std::uint32_t size_of(ElementType type);
 
 /// What the interpreter build and the launch must agree on.
 struct Config {
@@ -46,7 +53,15 @@ struct Storage {
   bool operator==(const Storage&) const = default;
 };
 
+/// "input", "output", "workspace".
+std::string_view name_of(StorageKind kind);
+StorageKind parse_storage_kind(std::string_view text);
+
 enum class Swizzle : std::uint8_t { none, b32, b64, b128 };
+
+/// "none", "b32", "b64", "b128".
+std::string_view name_of(Swizzle swizzle);
+Swizzle parse_swizzle(std::string_view text);
 
 /// A tensor map to make for a storage: as cuTensorMapEncodeTiled takes it, innermost dimension first.
 struct TensorMapDescription {
@@ -105,7 +120,9 @@ struct Program {
   std::vector<Port> inputs;
   std::vector<Port> outputs;
 
+  /// How many instructions the longest list has, were the work spread over all SMs.
   std::uint32_t waves() const;
+  /// Places left over in the last wave of the per-SM lists; the global queue has none.
   std::uint32_t empty_slots() const;
 };
 
@@ -116,8 +133,13 @@ inline constexpr std::uint32_t kProgramVersion = 1;
 std::string to_bytes(const Program& program);
 Program from_bytes(std::string_view bytes);
 bool equal(const Program& a, const Program& b);
-/// Text form for people and comparison.
+/// Text form for people and comparison, a line a thing; from_text(to_text(p)) == p. from_text throws FormatError naming
+/// the line.
 std::string to_text(const Program& program);
+Program from_text(std::string_view text);
+/// Instruction `i` and its node record, decoded field by field. Throws OptionError where there is no such instruction.
+std::string describe_instruction(const Program& program, std::size_t i);
+std::string_view name_of(CodeOp op);
 /// Structural bounds: indices in range, counts within limits. Ordering is schedule::verify's. Throws FormatError.
 void verify_bounds(const Program& program);
 

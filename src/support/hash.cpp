@@ -18,8 +18,12 @@ std::uint64_t load_word(const std::byte* bytes) {
   return word;
 }
 
-std::uint64_t scramble_low(std::uint64_t word) { return std::rotl(word * kFactor1, 31) * kFactor2; }
-std::uint64_t scramble_high(std::uint64_t word) { return std::rotl(word * kFactor2, 33) * kFactor1; }
+std::uint64_t scramble_low(std::uint64_t word) {
+  return std::rotl(word * kFactor1, 31) * kFactor2;
+}
+std::uint64_t scramble_high(std::uint64_t word) {
+  return std::rotl(word * kFactor2, 33) * kFactor1;
+}
 
 std::uint64_t finish(std::uint64_t word) {
   word = (word ^ (word >> 33)) * 0xff51afd7ed558ccd;
@@ -33,7 +37,9 @@ std::span<const std::byte> bytes_of(std::string_view text) {
 
 }  // namespace
 
-std::string Hash128::hex() const { return fmt::format("{:016x}{:016x}", high, low); }
+std::string Hash128::hex() const {
+  return fmt::format("{:016x}{:016x}", high, low);
+}
 
 void Hasher::mix(const std::byte* block) {
   state_.low ^= scramble_low(load_word(block));
@@ -86,8 +92,12 @@ Hash128 Hasher::digest() const {
   return hash;
 }
 
-Hash128 hash128(std::string_view text) { return Hasher().add_bytes(bytes_of(text)).digest(); }
+Hash128 hash128(std::string_view text) {
+  return Hasher().add_bytes(bytes_of(text)).digest();
+}
 
-std::uint64_t hash64(std::string_view text) { return hash128(text).low; }
+std::uint64_t hash64(std::string_view text) {
+  return hash128(text).low;
+}
 
 }  // namespace megakittens

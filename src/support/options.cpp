@@ -24,9 +24,12 @@ constexpr auto kKnobs = std::to_array<KnobInfo>({
 
 std::string_view type_name(KnobType type) {
   switch (type) {
-    case KnobType::flag: return "flag";
-    case KnobType::integer: return "integer";
-    case KnobType::text: return "text";
+    case KnobType::flag:
+      return "flag";
+    case KnobType::integer:
+      return "integer";
+    case KnobType::text:
+      return "text";
   }
   return "";
 }
@@ -38,7 +41,9 @@ std::string value_of(Knob knob, KnobType asked) {
   return set != nullptr ? set : std::string(info.fallback);
 }
 
-std::string_view name_of(Knob knob) { return knobs()[static_cast<std::size_t>(knob)].name; }
+std::string_view name_of(Knob knob) {
+  return knobs()[static_cast<std::size_t>(knob)].name;
+}
 
 /// Insertions, deletions and replacements that turn one text into the other.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -58,7 +63,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::span<const KnobInfo> knobs() { return kKnobs; }
+std::span<const KnobInfo> knobs() {
+  return kKnobs;
+}
 
 bool flag_option(Knob knob) {
   const std::string value = value_of(knob, KnobType::flag);
@@ -78,7 +85,9 @@ std::int64_t integer_option(Knob knob) {
   return number;
 }
 
-std::string text_option(Knob knob) { return value_of(knob, KnobType::text); }
+std::string text_option(Knob knob) {
+  return value_of(knob, KnobType::text);
+}
 
 std::vector<std::string> unknown_knobs(std::span<const std::string> environment) {
   std::vector<std::string> sentences;

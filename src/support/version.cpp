@@ -2,6 +2,8 @@
 
 namespace megakittens {
 
-const char* version() { return MEGAKITTENS_VERSION; }
+const char* version() {
+  return MEGAKITTENS_VERSION;
+}
 
 }  // namespace megakittens

@@ -1,4 +1,6 @@
 #include <megakittens/version.hpp>
 #include <string_view>
 
-int main() { return std::string_view(megakittens::version()) == MEGAKITTENS_VERSION ? 0 : 1; }
+int main() {
+  return std::string_view(megakittens::version()) == MEGAKITTENS_VERSION ? 0 : 1;
+}

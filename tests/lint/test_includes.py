@@ -87,13 +87,3 @@ def test_device_code_is_a_closed_world():
                     seen.add(target)
                     open_paths.append((*chain, target))
     expect_none(sorted(set(faults)), "device headers include device headers and plain structs")
-
-
-def test_an_include_names_a_file():
-    faults = []
-    for path in [*under("src", CPP), *under("tests", CPP), *under("bench", CPP), *under("python", CPP)]:
-        roots = ["src", "include", "tests", "python/src", path.parent]
-        for number, bracket, name in includes(path):
-            if bracket == '"' and not any((ROOT / root / name).exists() for root in roots):
-                faults.append(f'{path}:{number}: "{name}"')
-    expect_none(faults, "quoted includes are files of this tree")

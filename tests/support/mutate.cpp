@@ -18,12 +18,24 @@ std::string mutate(std::string_view original, std::uint64_t seed) {
     const std::size_t at = random() % text.size();
     const std::size_t length = 1 + random() % std::min<std::size_t>(16, text.size() - at);
     switch (random() % 6) {
-      case 0: text[at] = static_cast<char>(text[at] ^ (1 << (random() % 8))); break;
-      case 1: text.erase(at, length); break;
-      case 2: text.insert(at, text.substr(at, length)); break;
-      case 3: text[at] = kTelling[random() % kTelling.size()]; break;
-      case 4: text.insert(at, 1, kTelling[random() % kTelling.size()]); break;
-      default: text.resize(at); break;
+      case 0:
+        text[at] = static_cast<char>(text[at] ^ (1 << (random() % 8)));
+        break;
+      case 1:
+        text.erase(at, length);
+        break;
+      case 2:
+        text.insert(at, text.substr(at, length));
+        break;
+      case 3:
+        text[at] = kTelling[random() % kTelling.size()];
+        break;
+      case 4:
+        text.insert(at, 1, kTelling[random() % kTelling.size()]);
+        break;
+      default:
+        text.resize(at);
+        break;
     }
   }
   return text;

@@ -40,7 +40,9 @@ TEST(Options, a_flag_takes_the_usual_words_and_refuses_others) {
               ThrowsMessage<OptionError>(HasSubstr("MEGAKITTENS_LONG=maybe: expected 1, true")));
 }
 
-TEST(Options, asking_for_another_type_is_our_defect) { EXPECT_THROW(integer_option(Knob::log), InternalError); }
+TEST(Options, asking_for_another_type_is_our_defect) {
+  EXPECT_THROW(integer_option(Knob::log), InternalError);
+}
 
 TEST(Options, an_unknown_variable_is_named_with_the_nearest_known_one) {
   const std::vector<std::string> environment = {"HOME=/", "MEGAKITTENS_LOG=info", "MEGAKITTENS_LOGS=debug",
@@ -50,7 +52,9 @@ TEST(Options, an_unknown_variable_is_named_with_the_nearest_known_one) {
                           "MEGAKITTENS_COLOUR_SCHEME is set, but no option has that name"));
 }
 
-TEST(Options, the_reference_page_is_that_of_the_table) { test::expect_golden("docs/reference/knobs.md", knobs_page()); }
+TEST(Options, the_reference_page_is_that_of_the_table) {
+  test::expect_golden("docs/reference/knobs.md", knobs_page());
+}
 
 }  // namespace
 }  // namespace megakittens

@@ -5,8 +5,10 @@
 #define MK_ON_GPU 1
 #define MK_DEVICE __device__ __forceinline__
 #define MK_UNROLL _Pragma("unroll")
+#define MK_ROLLED _Pragma("unroll 1")
 #else
 #define MK_ON_GPU 0
 #define MK_DEVICE inline
 #define MK_UNROLL
+#define MK_ROLLED
 #endif

@@ -56,8 +56,13 @@ std::optional<CodeOp> exchanged(CodeOp op) {
 /// temporary.
 class Compiler {
  public:
-  Compiler(const ir::PointwiseBody& body, int operand_base, int first_output, const std::vector<ir::DType>& types)
-      : body_(body), operand_base_(operand_base), first_output_(first_output), types_(types) {
+  Compiler(const ir::PointwiseBody& body, int operand_base, int first_output, const std::vector<ir::DType>& types,
+           int temporaries)
+      : body_(body),
+        operand_base_(operand_base),
+        first_output_(first_output),
+        types_(types),
+        temporaries_(temporaries) {
     last_use_.assign(body.steps.size(), -1);
     for (int s = 0; s < steps(); ++s)
       for (const Ref& ref : body.steps[s].args) {
@@ -90,26 +95,27 @@ class Compiler {
     return uses;
   }
 
-  void emit(CodeOp op, int source = 0, int third = 0, ir::DType type = ir::DType::f32) {
+  void emit(CodeOp op, int source = program::kNoSource, int third = 0, ir::DType type = ir::DType::f32) {
     code_.words.push_back({.op = static_cast<std::uint8_t>(op),
                            .source = static_cast<std::uint8_t>(source),
                            .third = static_cast<std::uint8_t>(third),
                            .type = static_cast<std::uint8_t>(element_type(type))});
   }
 
-  int take_temporary(int until) {
-    for (int t = 0; t < program::kTemporaries; ++t)
-      if (free_from_[t] <= current_) {
+  /// A temporary for a value last read by step `until`. One that step `current_` reads last is free only after it.
+  int take_temporary(int until, bool before_step) {
+    for (int t = 0; t < temporaries_; ++t)
+      if (free_from_[t] < current_ || (!before_step && free_from_[t] == current_)) {
         free_from_[t] = until;
         return t;
       }
-    problem_ = fmt::format("it keeps more than {} intermediate values at once", program::kTemporaries);
+    problem_ = fmt::format("it keeps more than {} intermediate values at once", temporaries_);
     return 0;
   }
 
   void keep_accumulator() {
-    accumulator_slot_ = take_temporary(accumulator_last_use_);
-    emit(CodeOp::keep, program::kSourceTemporary + accumulator_slot_);
+    accumulator_slot_ = take_temporary(accumulator_last_use_, true);
+    emit(CodeOp::keep, program::kNoSource, accumulator_slot_);
   }
 
   /// Where `ref` can be read from besides the accumulator; -1 where it lies nowhere else.
@@ -132,6 +138,19 @@ class Compiler {
     return program::kSourceConstant + static_cast<int>(at);
   }
 
+  /// `select` takes its third argument from a temporary: brings it there, and the accumulator back.
+  int temporary_of(int source) {
+    if (source >= program::kSourceTemporary && source < program::kSourceConstant) return source - program::kSourceTemporary;
+    // The condition is in the accumulator; park it while the third argument passes through.
+    int condition = take_temporary(current_, true);
+    int third = take_temporary(current_, true);
+    emit(CodeOp::keep, program::kNoSource, condition);
+    emit(CodeOp::load, source);
+    emit(CodeOp::keep, program::kNoSource, third);
+    emit(CodeOp::load, program::kSourceTemporary + condition);
+    return third;
+  }
+
   void step(int s) {
     current_ = s;
     const ir::Step& step = body_.steps[s];
@@ -141,18 +160,19 @@ class Compiler {
     const Ref& first = step.args[swap ? 1 : 0];
     if (swap) op = *exchanged(op);
     if (held_ != first) emit(CodeOp::load, source_of(first));
-    std::array<int, 2> sources{};
+    std::array<int, 2> sources{program::kNoSource, 0};
     for (std::size_t i = 1; i < step.args.size(); ++i) {
       sources[i - 1] = source_of(step.args[swap ? 0 : i]);
       MK_CHECK(sources[i - 1] >= 0, "step {} reads a value that was not kept", s);
     }
+    if (op == CodeOp::select) sources[1] = temporary_of(sources[1]);
     if (op != CodeOp::identity) emit(op, sources[0], sources[1], step.dtype);
     held_ = Ref::step(s);
     for (std::size_t k = 0; k < body_.results.size(); ++k)
-      if (body_.results[k] == s) emit(CodeOp::store, 0, first_output_ + static_cast<int>(k), types_[k]);
+      if (body_.results[k] == s) emit(CodeOp::store, program::kNoSource, first_output_ + static_cast<int>(k), types_[k]);
     if (must_keep(s)) {
-      slot_of_[s] = take_temporary(last_use_[s]);
-      emit(CodeOp::keep, program::kSourceTemporary + slot_of_[s]);
+      slot_of_[s] = take_temporary(last_use_[s], false);
+      emit(CodeOp::keep, program::kNoSource, slot_of_[s]);
     }
   }
 
@@ -178,17 +198,19 @@ class Compiler {
   int accumulator_last_use_ = -1;
   int accumulator_slot_ = -1;
   int current_ = 0;
-  std::array<int, program::kTemporaries> free_from_{};
+  int temporaries_;
+  /// The last step that reads each temporary; -1 while it holds nothing.
+  std::array<int, program::kTemporaries> free_from_{-1, -1, -1, -1};
   Ref held_;
 };
 
 }  // namespace
 
 std::variant<Code, std::string> compile_pointwise(const ir::PointwiseBody& body, int operand_base, int first_output,
-                                                  const std::vector<ir::DType>& output_types) {
+                                                  const std::vector<ir::DType>& output_types, int temporaries) {
   MK_CHECK(output_types.size() == body.results.size(), "{} output types for {} results", output_types.size(),
            body.results.size());
-  return Compiler(body, operand_base, first_output, output_types).run();
+  return Compiler(body, operand_base, first_output, output_types, temporaries).run();
 }
 
 std::optional<ir::PointwiseBody> body_of(const ir::Node& node) {

@@ -23,8 +23,8 @@ constexpr float f16_bits_to_float(uint16_t bits) {
   const uint32_t normal = (magnitude << 13) + 0x38000000;            // exponent bias 15 to 127
   const float subnormal = static_cast<float>(magnitude) * 0x1p-24f;  // exact
   const uint32_t special = 0x7f800000 | (magnitude << 13);           // infinity, NaN with its payload
-  const uint32_t value = magnitude < 0x400 ? std::bit_cast<uint32_t>(subnormal) : magnitude < 0x7c00 ? normal : special;
-  return std::bit_cast<float>(sign | value);
+  const uint32_t finite = detail::choose(magnitude < 0x400, std::bit_cast<uint32_t>(subnormal), normal);
+  return std::bit_cast<float>(sign | detail::choose(magnitude < 0x7c00, finite, special));
 }
 constexpr float to_float(F16 x) {
   return f16_bits_to_float(x.bits);
@@ -33,12 +33,12 @@ constexpr float to_float(F16 x) {
 constexpr F16 to_f16(float x) {
   const uint32_t u = std::bit_cast<uint32_t>(x), magnitude = u & 0x7fffffff, sign = (u >> 16) & 0x8000;
   // Adding 0.5, whose last place is half precision's smallest step, lets the adder round subnormal results.
-  const float half = (magnitude < 0x38800000 ? std::bit_cast<float>(magnitude) : 0.0f) + 0.5f;
+  const float half = std::bit_cast<float>(detail::choose(magnitude < 0x38800000, magnitude, 0u)) + 0.5f;
   const uint32_t subnormal = std::bit_cast<uint32_t>(half) - 0x3f000000;
   const uint32_t normal = (magnitude + 0xfff + ((magnitude >> 13) & 1) - 0x38000000) >> 13;
-  const uint32_t finite = magnitude < 0x38800000 ? subnormal : normal;
-  const uint32_t value = magnitude >= 0x47800000 ? 0x7c00 : finite;
-  return F16{static_cast<uint16_t>(magnitude > 0x7f800000 ? 0x7fff : sign | value)};
+  const uint32_t finite = detail::choose(magnitude < 0x38800000, subnormal, normal);
+  const uint32_t value = sign | detail::choose(magnitude >= 0x47800000, uint32_t{0x7c00}, finite);
+  return F16{static_cast<uint16_t>(detail::choose(magnitude > 0x7f800000, uint32_t{0x7fff}, value))};
 }
 
 constexpr uint32_t pack_bf16x2(float low, float high) {

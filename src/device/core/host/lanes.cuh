@@ -35,9 +35,10 @@ constexpr To convert_element(From from) {
   return static_cast<To>(from);
 }
 
-/// Not initialised unless given a value, like a register.
+/// Not initialised unless given a value, like a register. Aligned for the baseline's vectors; more makes GCC remark on
+/// passing by value.
 template <class T>
-struct alignas(sizeof(T) >= 2 ? 64 : 32) Lanes {
+struct alignas(16) Lanes {
   T v[kWarpLanes];
 
   Lanes() = default;
@@ -86,6 +87,12 @@ auto map(F f, const Args&... args) {
   return result;
 }
 
+/// `x` converted as in an operation with an Other: said explicitly, comparing unsigned lanes with 0 gives no warning.
+template <class Other, class T>
+constexpr auto common(T x) {
+  return static_cast<decltype(x + Other{})>(x);
+}
+
 /// GPUs give all ones for an integer division by zero; lanes whose result nobody uses must not stop the host.
 template <class A, class B>
 constexpr auto divide(A a, B b) {
@@ -122,12 +129,12 @@ MK_LANES_BINARY(|, a | b)
 MK_LANES_BINARY(^, a ^ b)
 MK_LANES_BINARY(<<, a << b)
 MK_LANES_BINARY(>>, a >> b)
-MK_LANES_BINARY(<, a < b)
-MK_LANES_BINARY(<=, a <= b)
-MK_LANES_BINARY(>, a > b)
-MK_LANES_BINARY(>=, a >= b)
-MK_LANES_BINARY(==, a == b)
-MK_LANES_BINARY(!=, a != b)
+MK_LANES_BINARY(<, detail::common<decltype(b)>(a) < detail::common<decltype(a)>(b))
+MK_LANES_BINARY(<=, detail::common<decltype(b)>(a) <= detail::common<decltype(a)>(b))
+MK_LANES_BINARY(>, detail::common<decltype(b)>(a) > detail::common<decltype(a)>(b))
+MK_LANES_BINARY(>=, detail::common<decltype(b)>(a) >= detail::common<decltype(a)>(b))
+MK_LANES_BINARY(==, detail::common<decltype(b)>(a) == detail::common<decltype(a)>(b))
+MK_LANES_BINARY(!=, detail::common<decltype(b)>(a) != detail::common<decltype(a)>(b))
 MK_LANES_BINARY(&&, a&& b)
 MK_LANES_BINARY(||, a || b)
 #undef MK_LANES_BINARY
@@ -169,14 +176,36 @@ inline Lanes<T>& operator--(Lanes<T>& x) {
   return x -= T{1};
 }
 
+namespace detail {
+
+/// condition ? a : b by bits: a conditional in longer expressions keeps GCC from making vectors of the loop.
+constexpr uint32_t choose(bool condition, uint32_t a, uint32_t b) {
+  const uint32_t all = 0u - uint32_t{condition};
+  return (a & all) | (b & ~all);
+}
+
+// Masks are read as bytes: GCC makes no vectors of loops that load bool.
+template <class T, class A, class B>
+Lanes<T> select_each(const Lanes<bool>& mask, const A& a, const B& b) {
+  const unsigned char* bytes = reinterpret_cast<const unsigned char*>(mask.v);
+  Lanes<T> result;
+  for (uint32_t l = 0; l < kWarpLanes; l++) {
+    const T x = at(a, l), y = at(b, l);
+    result.v[l] = bytes[l] != 0 ? x : y;
+  }
+  return result;
+}
+
+}  // namespace detail
+
 template <class A, class B>
   requires AnyLanes<A, B> && std::is_same_v<detail::Element<A>, detail::Element<B>>
 inline Lanes<detail::Element<A>> select(const Lanes<bool>& mask, const A& a, const B& b) {
-  return detail::map([](bool m, auto x, auto y) { return m ? x : y; }, mask, a, b);
+  return detail::select_each<detail::Element<A>>(mask, a, b);
 }
 template <Scalar T>
 inline Lanes<T> select(const Lanes<bool>& mask, T a, T b) {
-  return detail::map([](bool m, T x, T y) { return m ? x : y; }, mask, a, b);
+  return detail::select_each<T>(mask, a, b);
 }
 template <Scalar T>
 inline T select(bool mask, T a, T b) {

@@ -1,0 +1,64 @@
+// Interpreter builds: what is fixed when the interpreter is compiled, and where things lie in shared memory.
+#pragma once
+
+#include "device/core/types.cuh"
+
+namespace megakittens::device {
+
+/// Warps 0 to 7 are consumers in two warpgroups; one warp each for the other roles follows.
+inline constexpr uint32_t kConsumerWarps = 8;
+inline constexpr uint32_t kControllerWarp = 8;
+inline constexpr uint32_t kLoaderWarp = 9;
+inline constexpr uint32_t kFollowerWarp = 10;
+inline constexpr uint32_t kStorerWarp = 11;
+inline constexpr uint32_t kLauncherWarp = 12;
+
+/// Pages of 32 KB, for products. Hopper's consumers issue their own tensor-core work: no launcher.
+struct HopperProducts {
+  static constexpr uint32_t kWarps = 12;
+  static constexpr bool kLauncher = false;
+  static constexpr uint32_t kPages = 7;
+  static constexpr uint32_t kPageBytes = 32768;
+  static constexpr uint32_t kSlots = 2;
+};
+
+/// Blackwell: a warpgroup more, whose first warp issues tensor-core work. Accumulators live in tensor memory, so that
+/// 512 threads have registers enough.
+struct BlackwellProducts {
+  static constexpr uint32_t kWarps = 16;
+  static constexpr bool kLauncher = true;
+  static constexpr uint32_t kPages = 7;
+  static constexpr uint32_t kPageBytes = 32768;
+  static constexpr uint32_t kSlots = 2;
+};
+
+/// Stages of the ring by which loader and follower hand operands to consumers: more than any type keeps in flight.
+inline constexpr uint32_t kRingStages = 8;
+
+/// Byte offsets from the 1024-aligned start of dynamic shared memory: pages, then slots, then mbarriers.
+template <class B>
+struct Layout {
+  static constexpr uint32_t kSlotBytes = 512;
+  static constexpr uint32_t kSlots = B::kPages * B::kPageBytes;
+  static constexpr uint32_t kPageMap = 256;  ///< inside a slot: eight bytes, four bits a logical page
+  static constexpr uint32_t kBarriers = kSlots + B::kSlots * kSlotBytes;
+  static constexpr uint32_t kSlotReady = kBarriers;
+  static constexpr uint32_t kSlotDone = kSlotReady + 8 * B::kSlots;
+  static constexpr uint32_t kWritable = kSlotDone + 8 * B::kSlots;
+  static constexpr uint32_t kWritten = kWritable + 8 * B::kSlots;
+  static constexpr uint32_t kPageFree = kWritten + 8 * B::kSlots;
+  static constexpr uint32_t kStageFull = kPageFree + 8 * B::kPages;
+  static constexpr uint32_t kStageFree = kStageFull + 8 * kRingStages;
+  static constexpr uint32_t kTileDone = kStageFree + 8 * kRingStages;
+  static constexpr uint32_t kAccumulatorFull = kTileDone + 8 * kRingStages;
+  static constexpr uint32_t kAccumulatorFree = kAccumulatorFull + 8;
+  static constexpr uint32_t kTensorMemory = kAccumulatorFree + 8;  ///< address that tcgen05.alloc wrote
+  static constexpr uint32_t kEpoch = kTensorMemory + 8;            ///< this launch's number, and whether to run at all
+  static constexpr uint32_t kBytes = kEpoch + 8;
+
+  /// Roles that report an instruction's end to the controller: consumers' warps, loader, follower, storer, launcher.
+  static constexpr uint32_t kDoneArrivals = kConsumerWarps + 3 + (B::kLauncher ? 1 : 0);
+  static_assert(kBytes <= 232448, "a CTA has 227 KB of shared memory");
+};
+
+}  // namespace megakittens::device

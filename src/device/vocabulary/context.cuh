@@ -1,0 +1,76 @@
+// What a role's warp knows while it works: the launch, its place in the instruction stream, and the current instruction.
+#pragma once
+
+#include "device/core/warp.cuh"
+#include "device/machine.cuh"
+#include "device/tensor_map.hpp"
+#include "device/vocabulary/build.cuh"
+#include "program/launch.hpp"
+
+namespace megakittens::device {
+
+using program::Instruction;
+using program::LaunchParameters;
+using program::NodeRecord;
+using program::OperandRecord;
+using program::Role;
+using program::WaitKind;
+
+/// The one value that all lanes agree on, or that the single lane holds.
+template <class T>
+MK_DEVICE T lane_value(const Lanes<T>& value) {
+#if MK_ON_GPU
+  return value;
+#else
+  return value.v[0];
+#endif
+}
+
+/// A word of shared memory that is the same for all who read it.
+MK_DEVICE uint32_t shared_word(uint32_t address) {
+  return lane_value<uint32_t>(ptx::ld_shared_u32(address));
+}
+
+/// Constant data in global memory, written before the launch and never during it.
+template <class T>
+MK_DEVICE T constant(const T* address) {
+  return *address;
+}
+
+template <class B>
+struct Context {
+  using Build = B;
+  using Shared = Layout<B>;
+
+  const LaunchParameters& launch;
+  uint32_t base;       ///< shared-window address of the pages
+  Role role;
+  uint32_t warp;       ///< in the CTA
+  uint32_t epoch;      ///< launches on this workspace before this one
+  uint32_t iteration;  ///< instructions that this CTA has begun before this one
+  uint32_t slot;
+  uint32_t ring;       ///< ring stages that instructions before this one used
+  uint32_t tiles;      ///< output tiles that instructions before this one handed to the storer
+  uint64_t page_map;
+  bool aborted;        ///< waits return at once; copies, stores and arrivals are left out
+
+  MK_DEVICE uint32_t slot_address() const { return base + Shared::kSlots + slot * Shared::kSlotBytes; }
+  /// Word `w` of the current instruction.
+  MK_DEVICE uint32_t word(uint32_t w) const { return shared_word(slot_address() + 4 * w); }
+  MK_DEVICE int32_t index(uint32_t i) const { return static_cast<int32_t>(word(program::kWordIndex + i)); }
+  MK_DEVICE uint32_t wait_count() const { return word(program::kWordCounts) >> 8 & 0xff; }
+  MK_DEVICE uint32_t arrival_count() const { return word(program::kWordCounts) >> 16 & 0xff; }
+  MK_DEVICE uint32_t guard(uint32_t wait) const {
+    const uint32_t at = wait < 4 ? program::kWordGuards : program::kWordGuardsHigh - 1 + wait / 4;
+    return word(at) >> (8 * (wait % 4)) & 0xff;
+  }
+  MK_DEVICE const NodeRecord* record() const { return launch.records + word(program::kWordNode); }
+  MK_DEVICE const TensorMap* map(uint32_t number) const { return static_cast<const TensorMap*>(launch.maps) + number; }
+  MK_DEVICE char* storage(uint32_t number) const { return static_cast<char*>(constant(launch.storages + number)); }
+
+  /// Physical page of logical page `lid`, and its address.
+  MK_DEVICE uint32_t page(uint32_t lid) const { return static_cast<uint32_t>(page_map >> (4 * lid)) & 15; }
+  MK_DEVICE uint32_t page_address(uint32_t lid) const { return base + page(lid) * B::kPageBytes; }
+};
+
+}  // namespace megakittens::device

@@ -1,0 +1,110 @@
+// Page tokens and the ring of stages. Every physical page is finished exactly once an instruction, by eight arrivals: one
+// from each consumer warp, four from one lane for its warpgroup, or eight at once. A stage is filled by two arrivals
+// (loader and follower, each with the bytes of its copies) and freed by eight, like a page.
+#pragma once
+
+#include "device/vocabulary/waits.cuh"
+
+namespace megakittens::device {
+
+inline constexpr uint32_t kPageArrivals = kConsumerWarps;
+inline constexpr uint32_t kStageFills = 2;
+inline constexpr uint32_t kStageFrees = kConsumerWarps;
+inline constexpr uint32_t kWarpgroupArrivals = kConsumerWarps / 2;
+
+/// One lane's wait until logical page `lid` belongs to this instruction.
+template <class B>
+MK_DEVICE void wait_page(Context<B>& c, uint32_t lid) {
+  const uint32_t page = c.page(lid);
+  // After k instructions the page has completed k phases; before the first it counts as free.
+  wait_lane(c, c.base + Layout<B>::kPageFree + 8 * page, (c.iteration & 1) ^ 1, WaitKind::page_free, page);
+}
+
+/// A whole warp's wait for the same.
+template <class B>
+MK_DEVICE void wait_page_warp(Context<B>& c, uint32_t lid) {
+  const uint32_t page = c.page(lid);
+  wait_warp(c, c.base + Layout<B>::kPageFree + 8 * page, (c.iteration & 1) ^ 1, WaitKind::page_free, page);
+}
+
+/// Gives logical page `lid` to the next instruction. One lane, after all reads that the arrivals stand for.
+template <class B>
+MK_DEVICE void finish_page(Context<B>& c, uint32_t lid, uint32_t arrivals = kPageArrivals) {
+  if (!c.aborted) ptx::mbarrier_arrive(c.base + Layout<B>::kPageFree + 8 * c.page(lid), arrivals);
+}
+
+/// Stage `n` of the instruction.
+template <class B>
+MK_DEVICE uint32_t stage_full(const Context<B>& c, uint32_t n) {
+  return c.base + Layout<B>::kStageFull + 8 * ((c.ring + n) % kRingStages);
+}
+template <class B>
+MK_DEVICE uint32_t stage_free(const Context<B>& c, uint32_t n) {
+  return c.base + Layout<B>::kStageFree + 8 * ((c.ring + n) % kRingStages);
+}
+
+/// One lane: the barrier of stage `n` may take its next fill, and where `depth` stages share memory, the stage `depth`
+/// before it has been consumed. Needs 0 < depth <= kRingStages.
+template <class B>
+MK_DEVICE void wait_stage_free(Context<B>& c, uint32_t n, uint32_t depth) {
+  const uint32_t before = c.ring + n;
+  if (n < depth) {  // the memory is fresh pages; the barrier was last used kRingStages ago
+    wait_lane(c, stage_free(c, n), (before / kRingStages & 1) ^ 1, WaitKind::stage_free, n);
+  } else {
+    const uint32_t consumed = before - depth;
+    wait_lane(c, c.base + Layout<B>::kStageFree + 8 * (consumed % kRingStages), consumed / kRingStages & 1,
+              WaitKind::stage_free, n);
+  }
+}
+
+/// One lane announces `bytes` of copies into stage `n` and gives its arrival (row 1).
+template <class B>
+MK_DEVICE void fill_stage(Context<B>& c, uint32_t n, uint32_t bytes) {
+  if (c.aborted) return;
+  if (bytes != 0)
+    ptx::mbarrier_arrive_expect_tx(stage_full(c, n), bytes);
+  else
+    ptx::mbarrier_arrive(stage_full(c, n));
+}
+
+template <class B>
+MK_DEVICE void wait_stage_full_warp(Context<B>& c, uint32_t n) {
+  wait_warp(c, stage_full(c, n), (c.ring + n) / kRingStages & 1, WaitKind::stage_full, n);
+}
+template <class B>
+MK_DEVICE void wait_stage_full_lane(Context<B>& c, uint32_t n) {
+  wait_lane(c, stage_full(c, n), (c.ring + n) / kRingStages & 1, WaitKind::stage_full, n);
+}
+
+/// One lane: stage `n` has been read.
+template <class B>
+MK_DEVICE void free_stage(Context<B>& c, uint32_t n, uint32_t arrivals = kStageFrees) {
+  if (!c.aborted) ptx::mbarrier_arrive(stage_free(c, n), arrivals);
+}
+
+/// Barrier of output tile `n` of the instruction: eight arrivals, one a consumer warp.
+template <class B>
+MK_DEVICE uint32_t tile_done(const Context<B>& c, uint32_t n) {
+  return c.base + Layout<B>::kTileDone + 8 * ((c.tiles + n) % kRingStages);
+}
+
+/// A consumer warp has written its part of output tile `n` into shared memory, for a bulk store (row 6).
+template <class B>
+MK_DEVICE void finish_tile_warp(Context<B>& c, uint32_t n) {
+  ptx::fence_proxy_async_shared_cta();
+  one_lane([&] {
+    if (!c.aborted) ptx::mbarrier_arrive(tile_done(c, n));
+  });
+}
+template <class B>
+MK_DEVICE void wait_tile_done_lane(Context<B>& c, uint32_t n) {
+  wait_lane(c, tile_done(c, n), (c.tiles + n) / kRingStages & 1, WaitKind::tile_done, n);
+}
+
+/// A consumer warp before its first ordinary store of the instruction: storage that is used again is free.
+template <class B>
+MK_DEVICE void wait_writable_warp(Context<B>& c) {
+  wait_warp(c, c.base + Layout<B>::kWritable + 8 * c.slot, c.iteration / B::kSlots & 1, WaitKind::writable);
+}
+
+}  // namespace megakittens::device

@@ -1,0 +1,100 @@
+// Bounded waits. One that expires leaves a record, raises the launch's abort word, and from then on every wait of this
+// role returns at once; the others notice the word in their own slow paths.
+#pragma once
+
+#include "device/vocabulary/context.cuh"
+
+namespace megakittens::device {
+
+/// Claims the launch's record, if nobody has, and raises the abort word. One lane.
+template <class B>
+MK_DEVICE void report_abort(Context<B>& c, WaitKind kind, uint32_t what, uint32_t value, uint32_t target) {
+  program::Control* control = c.launch.control;
+  if (ptx::atom_relaxed_gpu_cas_u32(&control->record.claimed, 0, 1) == 0) {
+    program::AbortRecord& r = control->record;
+    ptx::st_relaxed_gpu_u32(&r.cta, ptx::ctaid_x());
+    ptx::st_relaxed_gpu_u32(&r.sm, ptx::smid());
+    ptx::st_relaxed_gpu_u32(&r.role, static_cast<uint32_t>(c.role));
+    ptx::st_relaxed_gpu_u32(&r.warp, c.warp);
+    const bool known = kind != WaitKind::busy && kind != WaitKind::slot_ready;
+    ptx::st_relaxed_gpu_u32(&r.instruction, known ? c.word(program::kWordNumber) : 0xffffffffu);
+    ptx::st_relaxed_gpu_u32(&r.node, known ? c.word(program::kWordNode) : 0xffffffffu);
+    ptx::st_relaxed_gpu_u32(&r.kind, static_cast<uint32_t>(kind));
+    ptx::st_relaxed_gpu_u32(&r.what, what);
+    ptx::st_relaxed_gpu_u32(&r.value, value);
+    ptx::st_relaxed_gpu_u32(&r.target, target);
+  }
+  ptx::st_release_gpu_u32(&control->abort, 1);
+  c.aborted = true;
+}
+
+/// Tries between two looks at the clock and the abort word.
+inline constexpr uint32_t kTriesPerLook = 64;
+
+/// One lane's wait until the phase of that parity has completed.
+template <class B>
+MK_DEVICE void wait_lane(Context<B>& c, uint32_t barrier, uint32_t parity, WaitKind kind, uint32_t what = 0) {
+  if (c.aborted || ptx::mbarrier_try_wait_parity(barrier, parity)) return;
+  const uint64_t start = ptx::clock64();
+  while (true) {
+    MK_ROLLED for (uint32_t n = 0; n < kTriesPerLook; ++n)
+      if (ptx::mbarrier_try_wait_parity(barrier, parity)) return;
+    if (ptx::ld_relaxed_gpu_u32(&c.launch.control->abort) != 0) {
+      c.aborted = true;
+      return;
+    }
+    if (ptx::clock64() - start > c.launch.wait_limit) return report_abort(c, kind, what, 0, parity);
+  }
+}
+
+/// A whole warp's wait; its lanes leave together.
+template <class B>
+MK_DEVICE void wait_warp(Context<B>& c, uint32_t barrier, uint32_t parity, WaitKind kind, uint32_t what = 0) {
+  if (c.aborted) return;
+  if (!all(Lanes<bool>(ptx::mbarrier_try_wait_parity(barrier, parity)))) {
+    wait_lane(c, barrier, parity, kind, what);
+    c.aborted = any(Lanes<bool>(c.aborted));
+  }
+}
+
+/// One lane's wait for counter words: the `guard` bits choose which of the instruction's waits.
+/// Acquires at GPU scope (rows 8 to 12); a bulk load behind it needs fence_proxy_async_global as well.
+template <class B>
+MK_DEVICE bool wait_counters(Context<B>& c, uint32_t guard) {
+  bool waited = false;
+  const uint32_t count = c.wait_count();
+  MK_ROLLED for (uint32_t w = 0; w < count; ++w) {
+    if ((c.guard(w) & guard) == 0) continue;
+    if (c.aborted) return true;
+    waited = true;
+    const uint32_t at = program::kWordWaits + 3 * w;
+    const uint32_t counter = c.word(at), needed = c.word(at + 1), arrivals = c.word(at + 2);
+    const uint32_t target = c.epoch * arrivals + needed;
+    const uint32_t* address = c.launch.counters + uint64_t{counter} * program::kCounterStride;
+    const uint64_t start = ptx::clock64();
+    while (true) {
+      const uint32_t value = ptx::ld_acquire_gpu_u32(address);
+      // Compared modulo 2^32: a counter that has gone past its target still passes.
+      if (static_cast<int32_t>(value - target) >= 0) break;
+      if (ptx::clock64() - start <= c.launch.wait_limit) continue;
+      if (ptx::ld_relaxed_gpu_u32(&c.launch.control->abort) != 0)
+        c.aborted = true;
+      else
+        report_abort(c, WaitKind::counter, counter, value, target);
+      return true;
+    }
+  }
+  return waited;
+}
+
+/// Raises the instruction's counters by one each. One lane, after every write of the instruction is complete and
+/// ordered before this lane (rows 8 and 10).
+template <class B>
+MK_DEVICE void arrive_counters(Context<B>& c) {
+  if (c.aborted) return;
+  const uint32_t count = c.arrival_count();
+  MK_ROLLED for (uint32_t a = 0; a < count; ++a)
+    ptx::red_release_gpu_add_u32(c.launch.counters + uint64_t{c.word(program::kWordArrivals + a)} * program::kCounterStride, 1);
+}
+
+}  // namespace megakittens::device

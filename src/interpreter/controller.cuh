@@ -1,0 +1,101 @@
+// The controller warp: fetches instruction words ahead, renames pages, and publishes slots.
+#pragma once
+
+#include "device/vocabulary/pages.cuh"
+
+namespace megakittens::interpreter {
+
+using device::Context;
+using device::Lanes;
+using device::Layout;
+using device::WaitKind;
+using device::Words;
+
+/// Instructions whose words are already in registers when their turn comes: hides the latency of L2.
+inline constexpr uint32_t kFetchAhead = 4;
+
+/// Two words of the next instruction in each lane; a stop instruction at the end of the list.
+template <class B>
+MK_DEVICE Words<2> fetch_next(const Context<B>& c, uint32_t& fetched) {
+  const program::LaunchParameters& launch = c.launch;
+  const uint32_t grid = ptx::nctaid_x();
+  uint32_t position = fetched * grid + ptx::ctaid_x();
+  if (launch.global_queue != 0) {
+    // Every CTA draws exactly one position past the end, so that a launch takes a known number of tickets.
+    const uint32_t taken =
+        device::one_lane_value([&] { return ptx::atom_relaxed_gpu_add_u32(&launch.control->head, 1); });
+    position = taken - c.epoch * (launch.instruction_count + grid);
+  }
+  ++fetched;
+  Words<2> words;
+  if (position < launch.instruction_count) {
+    words = ptx::ld_global_v2(launch.instructions, Lanes<uint64_t>(uint64_t{position} * sizeof(program::Instruction)) +
+                                                       device::convert<uint64_t>(device::lane_index() * 8));
+  } else {
+    words.w[0] = uint32_t{program::kFlagStop} << 16;
+    words.w[1] = 0u;
+  }
+  return words;
+}
+
+/// Logical page q of the next instruction is the page that this one finishes q-th.
+template <class B>
+MK_DEVICE uint64_t rename_pages(uint64_t map, uint64_t order) {
+  uint64_t renamed = 0;
+  MK_UNROLL for (uint32_t q = 0; q < B::kPages; ++q) {
+    const uint32_t lid = static_cast<uint32_t>(order >> (4 * q)) & 15;
+    renamed |= (map >> (4 * lid) & 15) << (4 * q);
+  }
+  return renamed;
+}
+
+/// Row 27: ordinary stores by the warp's lanes, ordered before one lane's arrival on the slot.
+template <class B>
+MK_DEVICE void publish(Context<B>& c, const Words<2>& words) {
+  ptx::st_shared_v2(c.slot_address() + device::lane_index() * 8, words);
+  device::one_lane([&] {
+    ptx::st_shared_u64(c.slot_address() + Layout<B>::kPageMap, Lanes<uint64_t>(c.page_map));
+    ptx::mbarrier_arrive(c.base + Layout<B>::kSlotReady + 8 * c.slot);
+  });
+}
+
+template <class B>
+MK_DEVICE void run_controller(Context<B>& c) {
+  Words<2> queue[kFetchAhead];
+  uint32_t fetched = 0;
+  bool drawn_all = false;
+  auto is_stop = [](const Words<2>& words) {
+    return (device::warp_uniform(words.w[0]) >> 16 & program::kFlagStop) != 0;
+  };
+  auto refill = [&](Words<2>& words) {
+    if (drawn_all) return;
+    words = fetch_next(c, fetched);
+    drawn_all = is_stop(words);
+  };
+  MK_UNROLL for (uint32_t j = 0; j < kFetchAhead; ++j) {
+    queue[j].w[0] = uint32_t{program::kFlagStop} << 16;
+    queue[j].w[1] = 0u;
+    refill(queue[j]);
+  }
+  c.page_map = program::kReleaseInOrder;
+  while (true) {
+    MK_UNROLL for (uint32_t j = 0; j < kFetchAhead; ++j) {
+      c.slot = c.iteration % B::kSlots;
+      const uint32_t turn = c.iteration / B::kSlots;
+      if (turn > 0)
+        wait_warp(c, c.base + Layout<B>::kSlotDone + 8 * c.slot, (turn - 1) & 1, WaitKind::slot_free, c.slot);
+      if (c.aborted) return;
+      publish(c, queue[j]);
+      if (is_stop(queue[j])) return;
+      constexpr uint32_t kOrderLane = program::kWordReleaseOrder / 2;
+      const uint64_t order =
+          uint64_t{device::warp_uniform(device::shuffle_index(queue[j].w[1], Lanes<uint32_t>(kOrderLane)))} << 32 |
+          device::warp_uniform(device::shuffle_index(queue[j].w[0], Lanes<uint32_t>(kOrderLane)));
+      c.page_map = rename_pages<B>(c.page_map, order);
+      refill(queue[j]);
+      ++c.iteration;
+    }
+  }
+}
+
+}  // namespace megakittens::interpreter

@@ -1,0 +1,88 @@
+// The loops of the roles that work on published instructions.
+#pragma once
+
+#include "device/vocabulary/pages.cuh"
+
+namespace megakittens::interpreter {
+
+using device::Context;
+using device::Layout;
+using device::Role;
+using device::WaitKind;
+
+/// Reads what every role needs of the slot's instruction. True where the list has ended.
+template <class B>
+MK_DEVICE bool begin_instruction(Context<B>& c, uint32_t& icode) {
+  const uint32_t header = c.word(0);
+  icode = header & 0xffff;
+  const uint32_t map = c.slot_address() + Layout<B>::kPageMap;
+  c.page_map = uint64_t{device::shared_word(map + 4)} << 32 | device::shared_word(map);
+  return (header >> 16 & program::kFlagStop) != 0;
+}
+
+template <class B>
+MK_DEVICE uint32_t slot_barrier(const Context<B>& c, uint32_t offset) {
+  return c.base + offset + 8 * c.slot;
+}
+
+/// Counts the ring stages and tiles of the instruction as used, whether this role touched them or not.
+template <class B, class Op>
+MK_DEVICE void end_instruction(Context<B>& c, Op op) {
+  c.ring += op.ring_stages(c);
+  c.tiles += op.output_tiles(c);
+}
+
+/// Loader, follower, launcher and storer: one lane each.
+template <class B, class Set>
+MK_DEVICE void run_lane_role(Context<B>& c) {
+  while (true) {
+    c.slot = c.iteration % B::kSlots;
+    const uint32_t parity = c.iteration / B::kSlots & 1;
+    wait_lane(c, slot_barrier(c, Layout<B>::kSlotReady), parity, WaitKind::slot_ready);
+    uint32_t icode = 0;
+    if (c.aborted || begin_instruction(c, icode)) return;
+    if (c.role == Role::storer) {
+      // Reuse waits come before the first write, whichever role writes (row 12).
+      if (wait_counters(c, program::kGuardWrite)) ptx::fence_proxy_async_global();
+      if (!c.aborted) ptx::mbarrier_arrive(slot_barrier(c, Layout<B>::kWritable));
+    }
+    Set::visit(icode, [&](auto op) {
+      if (c.role == Role::loader) op.load(c);
+      if (c.role == Role::follower) op.follow(c);
+      if (c.role == Role::launcher) op.launch(c);
+      if (c.role == Role::storer) op.store(c);
+      end_instruction(c, op);
+    });
+    if (c.role == Role::storer) {
+      // Consumers' stores are ordered here by their arrivals; the release publishes them and this lane's (rows 8, 10).
+      wait_lane(c, slot_barrier(c, Layout<B>::kWritten), parity, WaitKind::written);
+      arrive_counters(c);
+    }
+    if (!c.aborted) ptx::mbarrier_arrive(slot_barrier(c, Layout<B>::kSlotDone));
+    ++c.iteration;
+  }
+}
+
+/// A consumer warp.
+template <class B, class Set>
+MK_DEVICE void run_consumer(Context<B>& c) {
+  while (true) {
+    c.slot = c.iteration % B::kSlots;
+    wait_warp(c, slot_barrier(c, Layout<B>::kSlotReady), c.iteration / B::kSlots & 1, WaitKind::slot_ready);
+    uint32_t icode = 0;
+    if (c.aborted || begin_instruction(c, icode)) return;
+    icode = device::warp_uniform(device::Lanes<uint32_t>(icode));
+    Set::visit(icode, [&](auto op) {
+      op.consume(c);
+      end_instruction(c, op);
+    });
+    device::one_lane([&] {
+      if (c.aborted) return;
+      ptx::mbarrier_arrive(slot_barrier(c, Layout<B>::kWritten));
+      ptx::mbarrier_arrive(slot_barrier(c, Layout<B>::kSlotDone));
+    });
+    ++c.iteration;
+  }
+}
+
+}  // namespace megakittens::interpreter

@@ -1,0 +1,51 @@
+// Device source to machine code, through NVRTC.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "jit/compiler_log.hpp"
+#include "support/error.hpp"
+
+namespace megakittens::jit {
+
+enum class Architecture { kSm90a, kSm100a };
+
+/// "sm_90a" or "sm_100a".
+const char* name_of(Architecture architecture);
+
+/// The source does not compile, or compiles to something slow. `log` is the compiler's whole text.
+class CompileError : public UserError {
+ public:
+  CompileError(const std::string& message, std::string log) : UserError(message), log_(std::move(log)) {}
+  const std::string& log() const { return log_; }
+
+ private:
+  std::string log_;
+};
+
+struct CompileRequest {
+  std::string source;
+  std::string name = "kernel.cu";  ///< how messages call the source
+  Architecture architecture = Architecture::kSm90a;
+  std::vector<std::filesystem::path> include_folders;  ///< the folder that holds device/, and users' own
+  std::vector<std::string> definitions;                ///< NAME or NAME=VALUE
+  bool line_info = false;                              ///< for profilers and sanitizers
+};
+
+struct CompileResult {
+  std::string cubin;
+  std::string log;
+  std::vector<FunctionUsage> functions;
+  double seconds = 0;
+};
+
+/// The compiler's options for a request, in one place because they decide the cache key as well.
+std::vector<std::string> compiler_options(const CompileRequest& request);
+
+/// Compiles, and refuses what refused_lines() finds. Safe from several threads. Throws CompileError, or UserError where
+/// there is no NVRTC.
+CompileResult compile(const CompileRequest& request);
+
+}  // namespace megakittens::jit

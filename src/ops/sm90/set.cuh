@@ -1,0 +1,28 @@
+// Hopper's instruction set: every icode's device half, and what a CTA needs besides.
+#pragma once
+
+#include "ops/elementwise/device.cuh"
+#include "ops/gemm/sm90.cuh"
+#include "ops/noop/device.cuh"
+#include "ops/icodes.hpp"
+
+namespace megakittens::ops::sm90 {
+
+struct Set {
+  /// Calls f with the device half of an icode. An unknown one is taken as a noop (verified programs have none).
+  template <class F>
+  static MK_DEVICE void visit(uint32_t icode, F&& f) {
+#define MK_DEVICE_HALF(Struct, first, last) \
+  if (icode >= kIcode_##first && icode <= kIcode_##last) return f(Struct{});
+#include "ops/ops.def"
+    return f(Noop{});
+  }
+  template <class B>
+  static MK_DEVICE void begin_cta(device::Context<B>&) {}
+  template <class B>
+  static MK_DEVICE void end_cta(device::Context<B>&) {}
+  static MK_DEVICE void consumer_registers() { ptx::setmaxnreg_inc<224>(); }
+  static MK_DEVICE void other_registers() { ptx::setmaxnreg_dec<56>(); }
+};
+
+}  // namespace megakittens::ops::sm90

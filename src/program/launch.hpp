@@ -1,0 +1,67 @@
+// What a launch passes to the interpreter, and what the interpreter leaves behind when it gives up. Host and device.
+#pragma once
+
+#include "program/instruction.hpp"
+#include "program/node_record.hpp"
+
+namespace megakittens::program {
+
+/// Counters lie this many words apart: one in a 32-byte sector.
+inline constexpr uint32_t kCounterStride = 8;
+
+enum class Role : uint32_t { controller, loader, follower, launcher, storer, consumer };
+enum class WaitKind : uint32_t {
+  none,
+  slot_free,    ///< controller: the slot's last instruction has been finished by every role
+  slot_ready,   ///< a role: the next instruction has been published
+  page_free,    ///< a page's token
+  stage_free,   ///< a ring stage has been consumed
+  stage_full,   ///< a ring stage has been filled
+  tile_done,    ///< consumers finished an output tile in shared memory
+  writable,     ///< the instruction's first write may happen
+  written,      ///< every consumer has stored its part
+  accumulator,  ///< tensor memory is free, or full
+  counter,      ///< global counter `what` reaches `target`
+  busy,         ///< the workspace belongs to a launch that has not ended
+};
+
+/// The first wait that expired in a launch. Written once, by whoever raises `Control::abort`.
+struct AbortRecord {
+  uint32_t claimed;
+  uint32_t cta;
+  uint32_t sm;
+  uint32_t role;         ///< Role
+  uint32_t warp;
+  uint32_t instruction;  ///< Instruction::number
+  uint32_t node;         ///< Instruction::node
+  uint32_t kind;         ///< WaitKind
+  uint32_t what;         ///< counter, page, or stage number
+  uint32_t value;        ///< the counter's value when the wait expired
+  uint32_t target;
+  uint32_t reserved[5];
+};
+static_assert(sizeof(AbortRecord) == 64);
+
+/// Words shared by all launches on one workspace; zeroed when it is made and after an abort, never in between.
+struct Control {
+  alignas(128) uint32_t ticket;  ///< CTAs that entered
+  alignas(128) uint32_t left;    ///< CTAs that left
+  alignas(128) uint32_t head;    ///< global queue: positions taken
+  alignas(128) uint32_t abort;   ///< sticky
+  alignas(128) AbortRecord record;
+};
+static_assert(sizeof(Control) == 5 * 128);
+
+struct LaunchParameters {
+  const Instruction* instructions;
+  const NodeRecord* records;
+  const void* maps;          ///< device::TensorMap objects, 64-byte aligned
+  void* const* storages;     ///< base address of every storage
+  uint32_t* counters;        ///< kCounterStride words each
+  Control* control;
+  uint64_t wait_limit;       ///< clocks that a wait may take
+  uint32_t instruction_count;
+  uint32_t global_queue;     ///< 0: instruction i runs on CTA i % grid; 1: CTAs take instructions by ticket
+};
+
+}  // namespace megakittens::program

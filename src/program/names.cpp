@@ -1,0 +1,81 @@
+#include <array>
+#include <span>
+
+#include "program/program.hpp"
+#include "support/error.hpp"
+
+namespace megakittens::program {
+namespace {
+
+constexpr std::array<std::string_view, 2> kArchitectures = {"sm_90a", "sm_100a"};
+constexpr std::array<std::string_view, 2> kQueueModes = {"per-sm", "global"};
+constexpr std::array<std::string_view, 6> kElementTypes = {"bf16", "f16", "f32", "i64", "i32", "bool"};
+constexpr std::array<std::string_view, 3> kStorageKinds = {"input", "output", "workspace"};
+constexpr std::array<std::string_view, 4> kSwizzles = {"none", "b32", "b64", "b128"};
+constexpr std::array kCodeOps = {
+#define MK_X(name) std::string_view(#name),
+    MK_CODE_OPS(MK_X)
+#undef MK_X
+};
+
+template <typename Enum>
+std::string_view name_in(std::span<const std::string_view> names, Enum value, const char* what) {
+  auto i = static_cast<std::size_t>(value);
+  MK_CHECK(i < names.size(), "{} number {} of {}", what, i, names.size());
+  return names[i];
+}
+
+template <typename Enum>
+Enum parse_in(std::span<const std::string_view> names, std::string_view text, const char* what) {
+  std::string known;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i] == text) return static_cast<Enum>(i);
+    known += (i == 0 ? "" : ", ") + std::string(names[i]);
+  }
+  throw OptionError(fmt::format("unknown {} '{}'; known are {}", what, text, known));
+}
+
+}  // namespace
+
+std::string_view name_of(Architecture architecture) {
+  return name_in(kArchitectures, architecture, "architecture");
+}
+Architecture parse_architecture(std::string_view text) {
+  return parse_in<Architecture>(kArchitectures, text, "architecture");
+}
+std::string_view name_of(QueueMode mode) {
+  return name_in(kQueueModes, mode, "queue mode");
+}
+QueueMode parse_queue_mode(std::string_view text) {
+  return parse_in<QueueMode>(kQueueModes, text, "queue mode");
+}
+std::string_view name_of(ElementType type) {
+  return name_in(kElementTypes, type, "element type");
+}
+ElementType parse_element_type(std::string_view text) {
+  return parse_in<ElementType>(kElementTypes, text, "element type");
+}
+std::string_view name_of(StorageKind kind) {
+  return name_in(kStorageKinds, kind, "storage kind");
+}
+StorageKind parse_storage_kind(std::string_view text) {
+  return parse_in<StorageKind>(kStorageKinds, text, "storage kind");
+}
+std::string_view name_of(Swizzle swizzle) {
+  return name_in(kSwizzles, swizzle, "swizzle");
+}
+Swizzle parse_swizzle(std::string_view text) {
+  return parse_in<Swizzle>(kSwizzles, text, "swizzle");
+}
+std::string_view name_of(CodeOp op) {
+  return name_in(kCodeOps, op, "code operation");
+}
+
+std::uint32_t size_of(ElementType type) {
+  constexpr std::array<std::uint32_t, 6> kSizes = {2, 2, 4, 8, 4, 1};
+  auto i = static_cast<std::size_t>(type);
+  MK_CHECK(i < kSizes.size(), "element type number {}", i);
+  return kSizes[i];
+}
+
+}  // namespace megakittens::program

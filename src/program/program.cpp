@@ -1,0 +1,31 @@
+#include "program/program.hpp"
+
+#include <cstring>
+
+namespace megakittens::program {
+namespace {
+
+template <typename T>
+bool same_bytes(const std::vector<T>& a, const std::vector<T>& b) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
+}
+
+}  // namespace
+
+std::uint32_t Program::waves() const {
+  return static_cast<std::uint32_t>((instructions.size() + config.sms - 1) / config.sms);
+}
+
+std::uint32_t Program::empty_slots() const {
+  if (config.queue == QueueMode::global) return 0;
+  return waves() * config.sms - static_cast<std::uint32_t>(instructions.size());
+}
+
+bool equal(const Program& a, const Program& b) {
+  return a.name == b.name && a.config == b.config && a.storages == b.storages && a.maps == b.maps &&
+         same_bytes(a.records, b.records) && a.nodes == b.nodes && same_bytes(a.instructions, b.instructions) &&
+         a.counters == b.counters && a.inputs == b.inputs && a.outputs == b.outputs;
+}
+
+}  // namespace megakittens::program

@@ -1,0 +1,42 @@
+#include "schedule/place.hpp"
+
+#include "support/error.hpp"
+
+namespace megakittens::schedule {
+namespace {
+
+constexpr std::int64_t kMaxInstructions = std::int64_t{1} << 30;
+
+const ops::InstructionType& resolve(const ir::Graph& graph, const ir::Node& node, const ScheduleOptions& options,
+                                    const ops::PlanOptions& plan_options) {
+  return options.resolve ? options.resolve(graph, node, plan_options) : ops::type_for(graph, node, plan_options);
+}
+
+}  // namespace
+
+Placement place(const ir::Graph& graph, const ScheduleOptions& options) {
+  const ops::PlanOptions plan_options{.config = options.config, .tiling = options.tiling};
+  const std::int64_t cluster = options.config.cluster;
+  Placement placement;
+  std::int64_t next = 0;
+  for (const ir::Node& node : graph.nodes) {
+    PlacedNode placed;
+    placed.plan = resolve(graph, node, options, plan_options).plan(graph, node, plan_options);
+    const ops::NodePlan& plan = *placed.plan;
+    MK_CHECK(plan.count >= 0 && plan.record.operand_count == node.operands.size() + node.outputs.size(),
+             "{}: {} instructions, {} operand records for {} operands and {} outputs", graph.describe(node), plan.count,
+             plan.record.operand_count, node.operands.size(), node.outputs.size());
+    MK_CHECK(!plan.paired || plan.count % 2 == 0, "{}: {} instructions in pairs", graph.describe(node), plan.count);
+    if (plan.count > kMaxInstructions - next)
+      throw CapacityError(fmt::format("{} would bring the program to {} instructions; {} are possible",
+                                      graph.describe(node), next + plan.count, kMaxInstructions));
+    placed.first = static_cast<std::uint32_t>(next);
+    placed.count = static_cast<std::uint32_t>(plan.count);
+    next = (next + plan.count + cluster - 1) / cluster * cluster;
+    placement.nodes.push_back(std::move(placed));
+  }
+  placement.end = static_cast<std::uint32_t>(next);
+  return placement;
+}
+
+}  // namespace megakittens::schedule
