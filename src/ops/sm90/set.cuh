@@ -13,7 +13,7 @@ struct Set {
   template <class F>
   static MK_DEVICE void visit(uint32_t icode, F&& f) {
 #define MK_DEVICE_HALF(Struct, first, last) \
-  if (icode >= kIcode_##first && icode <= kIcode_##last) return f(Struct{});
+  if (icode - kIcode_##first <= uint32_t{kIcode_##last - kIcode_##first}) return f(Struct{});
 #include "ops/ops.def"
     return f(Noop{});
   }
