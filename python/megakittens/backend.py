@@ -18,10 +18,11 @@ def backend(gm, example_inputs, *, mode=None, options=None, **kwargs):
     return compile_graph(gm, example_inputs, settings)
 
 
-def compile_graph(gm, example_inputs, settings, name="graph", on_graph=None):
-    """What the backend does with Dynamo's graph. `on_graph` receives each ir graph."""
+def compile_graph(gm, example_inputs, settings, name="graph", on_graph=None, run=None):
+    """What the backend does with Dynamo's graph. `on_graph` receives each ir graph; `run`, where given, is what a call
+    executes instead of it."""
     labels = [clean(label, name) for label in compat.dynamo_labels(gm)]
-    checks.inputs(labels, example_inputs)
+    checks.inputs(labels, compat.dynamo_values(gm, example_inputs))
     attention.keep_attention(gm)
 
     def compiler(lowered, lowered_inputs):
@@ -34,6 +35,8 @@ def compile_graph(gm, example_inputs, settings, name="graph", on_graph=None):
             print(graph)
         if on_graph is not None:
             on_graph(graph)
+        if run is not None:
+            return compat.boxed(run)
         if settings["dry_run"]:
             return compat.boxed(lambda inputs: lowered.forward(*inputs))
         device = next((value.device.type for value in lowered_inputs if isinstance(value, torch.Tensor)), "cpu")

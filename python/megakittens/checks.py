@@ -40,11 +40,6 @@ def inputs(labels, values):
     """Inputs of a graph: sizes are numbers, nothing asks for gradients, all are on one device."""
     devices = {}
     for label, value in zip(labels, values, strict=False):
-        if compat.is_symbolic(value):
-            raise UnsupportedError(
-                f"the number '{label}' is symbolic ({value}): it may change from call to call, and sizes are fixed so "
-                f"far. Pass dynamic=False to torch.compile, or hold '{label}' in a tensor"
-            )
         if not isinstance(value, torch.Tensor):
             continue
         for dim, size in enumerate(value.shape):
@@ -61,6 +56,12 @@ def inputs(labels, values):
                 f"torch.inference_mode(), or switch it off with requires_grad_(False)"
             )
         devices.setdefault(value.device, label)
+    for label, value in zip(labels, values, strict=False):
+        if compat.is_symbolic(value):
+            raise UnsupportedError(
+                f"the number '{label}' is symbolic ({value}): it may change from call to call, and sizes are fixed so "
+                f"far. Pass dynamic=False to torch.compile, or hold '{label}' in a tensor"
+            )
     if len(devices) > 1:
         where = ", ".join(f"'{label}' on {device}" for device, label in devices.items())
         raise UnsupportedError(f"tensors on {len(devices)} devices: {where}. Move them to one device")

@@ -99,6 +99,14 @@ def dynamo_labels(gm):
     return labels
 
 
+def dynamo_values(gm, example_inputs):
+    """What Dynamo knows of each placeholder; with symbolic sizes, where the example has the numbers of one call."""
+    placeholders = [node for node in gm.graph.nodes if node.op == "placeholder"]
+    return [
+        node.meta.get("example_value", example) for node, example in zip(placeholders, example_inputs, strict=True)
+    ]
+
+
 def label_of(source):
     """Dynamo's "L['self']._modules['fc1']._parameters['weight']" as a user would write it: "self.fc1.weight"."""
     text = re.sub(r"[LG]\['(\w+)'\]", r"\1", source)

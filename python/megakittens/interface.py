@@ -1,5 +1,6 @@
 """megakittens.compile and megakittens.capture."""
 
+import contextlib
 import functools
 
 import torch
@@ -28,16 +29,17 @@ def compile(fn=None, **options):
 class Compiled:
     """A compiled function or module. Attributes are those of the original; `graphs` lists what was captured."""
 
-    def __init__(self, fn, settings, on_graph=None):
+    def __init__(self, fn, settings, run=None):
         functools.update_wrapper(self, fn, updated=())
         self._original = fn
         self._settings = settings
+        self._run = run
         self.graphs = []
         self._compiled = compat.optimize(self._backend, fn)
 
     def _backend(self, gm, example_inputs):
         name = getattr(self._original, "__name__", type(self._original).__name__)
-        return compile_graph(gm, example_inputs, self._settings, name, self.graphs.append)
+        return compile_graph(gm, example_inputs, self._settings, name, self.graphs.append, self._run)
 
     def __call__(self, *args, **kwargs):
         while True:
@@ -79,12 +81,22 @@ def capture(fn, *example_inputs, **kwargs):
     """
     if not callable(fn):
         raise UserError(f"megakittens.capture takes a function or a module, not {type(fn).__name__}")
-    compiled = Compiled(compat.separate(fn._original if isinstance(fn, Compiled) else fn), checks.settings(dry_run=True))
-    with torch.no_grad(), compat.unlimited_recompiles():
+    # A function of its own, so that what Dynamo keeps for the original does not hide the capture.
+    separate = compat.separate(fn._original if isinstance(fn, Compiled) else fn)
+    compiled = Compiled(separate, checks.settings(), run=_stop)
+    with torch.no_grad(), compat.unlimited_recompiles(), contextlib.suppress(_Captured):
         compiled(*example_inputs, **kwargs)
     if len(compiled.graphs) != 1:
         raise UserError(f"the function has {len(compiled.graphs)} graphs: it computes nothing from tensors")
     return compiled.graphs[0]
+
+
+class _Captured(Exception):
+    """Leaves the function as soon as its graph is known: nothing is computed, nothing is written."""
+
+
+def _stop(_inputs):
+    raise _Captured
 
 
 Graph = _core.Graph

@@ -19,11 +19,31 @@ const ResolverTable& view_table() {
   return table;
 }
 
-bool is_view(std::string_view target) { return view_table().contains(target); }
+bool is_view(std::string_view target) {
+  return view_table().contains(target);
+}
 
 bool is_duplicate(std::string_view target) {
   return target == "aten.clone.default" || target == "aten.copy.default" || target == "aten.contiguous.default" ||
          target == "aten.lift_fresh_copy.default";
+}
+
+/// `user` takes the shape or place of `read`, its first argument, and none of its values.
+bool reads_only_shape(const Context& context, int user, int read) {
+  std::string_view target = context.target(user);
+  bool first_only = false;
+  for (std::string_view name : {"aten.copy_.default", "aten.copy.default", "aten.zero.default", "aten.fill.Scalar",
+                                "aten.zeros_like.default", "aten.ones_like.default", "aten.full_like.default",
+                                "aten.new_zeros.default", "aten.new_ones.default", "aten.new_full.default"})
+    first_only = first_only || target == name;
+  const fx::Node& node = context.module().nodes[static_cast<std::size_t>(user)];
+  if (!first_only || node.args.empty()) return false;
+  for (std::size_t i = 1; i < node.args.size(); ++i) {
+    bool found = false;
+    fx::for_each_node(node.args[i], [&](fx::NodeRef ref) { found = found || ref.index == read; });
+    if (found) return false;
+  }
+  return true;
 }
 
 bool is_scatter(std::string_view target) {
@@ -239,12 +259,14 @@ std::vector<int> later_readers(const Context& context, int owner, int after) {
   for (std::size_t i = 0; i < aliases.size(); ++i)
     for (int user : context.users(aliases[i])) {
       const std::string& target = context.target(user);
-      // A copy_ into the storage writes it; it reads only its source.
-      bool only_written = target == "aten.copy_.default" && argument_node(context, user, 0) == aliases[i] &&
-                          argument_node(context, user, 1) != aliases[i];
+      if (reads_only_shape(context, user, aliases[i])) {
+        // What copy_ returns is the tensor that it wrote.
+        if (target == "aten.copy_.default") aliases.push_back(user);
+        continue;
+      }
       if (is_view(target) || is_duplicate(target) || target == "aten.copy_.default")
         if (std::ranges::find(aliases, user) == aliases.end()) aliases.push_back(user);
-      if (!is_view(target) && !only_written && user > after) readers.push_back(user);
+      if (!is_view(target) && user > after) readers.push_back(user);
     }
   return readers;
 }

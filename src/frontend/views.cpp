@@ -185,7 +185,9 @@ Results reshape_to(const Call& call, const ir::Extents& sizes) {
 }
 
 /// view, reshape, flatten, unflatten: PyTorch has computed the shape.
-Results resolve_reshape(const Call& call) { return reshape_to(call, call.meta().shape); }
+Results resolve_reshape(const Call& call) {
+  return reshape_to(call, call.meta().shape);
+}
 
 Results pieces(const Call& call, std::int64_t dim, const std::vector<std::int64_t>& sizes) {
   int source = call.node_at(0, "self");
