@@ -80,6 +80,8 @@ bool weaken(Program& program) {
         guard(i) = guard(i + 1);
       }
       --instruction.wait_count;
+      instruction.waits[instruction.wait_count] = {};
+      guard(instruction.wait_count) = 0;
       break;
     case 1:  // let another operand have it
       guard(w) = static_cast<std::uint8_t>(1u << pick(0, 8));

@@ -138,6 +138,8 @@ TEST(Program, every_index_is_checked_against_what_it_points_into) {
   EXPECT_THAT(error([](Program& p) { p.records[0].code[0].op = 200; }), HasSubstr("unknown code operation 200"));
   EXPECT_THAT(error([](Program& p) { p.instructions[1].number = 2; }), HasSubstr("instruction 1 calls itself 2"));
   EXPECT_THAT(error([](Program& p) { p.instructions[1].node = 99; }), HasSubstr("node record 99"));
+  EXPECT_THAT(error([](Program& p) { p.instructions[1].index[15] = 1; }), HasSubstr("unused words are not zero"));
+  EXPECT_THAT(error([](Program& p) { p.records[0].operands[9].type = 32; }), HasSubstr("entries after 3 are not zero"));
   EXPECT_THAT(error([](Program& p) { p.instructions[1].wait_count = 10; }), HasSubstr("10 waits; 9 are possible"));
   EXPECT_THAT(error([](Program& p) { p.instructions.back().waits[0].counter = 9999; }), HasSubstr("counter 9999"));
   EXPECT_THAT(error([](Program& p) { p.instructions.back().waits[0].needed = 0; }), HasSubstr("needs 0 of"));
