@@ -87,9 +87,10 @@ MK_DEVICE void run_controller(Context<B>& c) {
       if (c.aborted) return;
       publish(c, queue[j]);
       if (is_stop(queue[j])) return;
+      constexpr uint32_t kOrderLane = program::kWordReleaseOrder / 2;
       const uint64_t order =
-          uint64_t{device::warp_uniform(device::shuffle_index(queue[j].w[1], Lanes<uint32_t>(30u)))} << 32 |
-          device::warp_uniform(device::shuffle_index(queue[j].w[0], Lanes<uint32_t>(30u)));
+          uint64_t{device::warp_uniform(device::shuffle_index(queue[j].w[1], Lanes<uint32_t>(kOrderLane)))} << 32 |
+          device::warp_uniform(device::shuffle_index(queue[j].w[0], Lanes<uint32_t>(kOrderLane)));
       c.page_map = rename_pages<B>(c.page_map, order);
       refill(queue[j]);
       ++c.iteration;

@@ -20,6 +20,13 @@ MK_DEVICE void wait_page(Context<B>& c, uint32_t lid) {
   wait_lane(c, c.base + Layout<B>::kPageFree + 8 * page, (c.iteration & 1) ^ 1, WaitKind::page_free, page);
 }
 
+/// A whole warp's wait for the same.
+template <class B>
+MK_DEVICE void wait_page_warp(Context<B>& c, uint32_t lid) {
+  const uint32_t page = c.page(lid);
+  wait_warp(c, c.base + Layout<B>::kPageFree + 8 * page, (c.iteration & 1) ^ 1, WaitKind::page_free, page);
+}
+
 /// Gives logical page `lid` to the next instruction. One lane, after all reads that the arrivals stand for.
 template <class B>
 MK_DEVICE void finish_page(Context<B>& c, uint32_t lid, uint32_t arrivals = kPageArrivals) {

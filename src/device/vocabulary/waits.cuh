@@ -17,8 +17,8 @@ MK_DEVICE void report_abort(Context<B>& c, WaitKind kind, uint32_t what, uint32_
     ptx::st_relaxed_gpu_u32(&r.role, static_cast<uint32_t>(c.role));
     ptx::st_relaxed_gpu_u32(&r.warp, c.warp);
     const bool known = kind != WaitKind::busy && kind != WaitKind::slot_ready;
-    ptx::st_relaxed_gpu_u32(&r.instruction, known ? c.word(63) : 0xffffffffu);
-    ptx::st_relaxed_gpu_u32(&r.node, known ? c.word(1) : 0xffffffffu);
+    ptx::st_relaxed_gpu_u32(&r.instruction, known ? c.word(program::kWordNumber) : 0xffffffffu);
+    ptx::st_relaxed_gpu_u32(&r.node, known ? c.word(program::kWordNode) : 0xffffffffu);
     ptx::st_relaxed_gpu_u32(&r.kind, static_cast<uint32_t>(kind));
     ptx::st_relaxed_gpu_u32(&r.what, what);
     ptx::st_relaxed_gpu_u32(&r.value, value);
@@ -67,7 +67,8 @@ MK_DEVICE bool wait_counters(Context<B>& c, uint32_t guard) {
     if ((c.guard(w) & guard) == 0) continue;
     if (c.aborted) return true;
     waited = true;
-    const uint32_t counter = c.word(20 + 3 * w), needed = c.word(21 + 3 * w), arrivals = c.word(22 + 3 * w);
+    const uint32_t at = program::kWordWaits + 3 * w;
+    const uint32_t counter = c.word(at), needed = c.word(at + 1), arrivals = c.word(at + 2);
     const uint32_t target = c.epoch * arrivals + needed;
     const uint32_t* address = c.launch.counters + uint64_t{counter} * program::kCounterStride;
     const uint64_t start = ptx::clock64();
@@ -93,7 +94,7 @@ MK_DEVICE void arrive_counters(Context<B>& c) {
   if (c.aborted) return;
   const uint32_t count = c.arrival_count();
   MK_ROLLED for (uint32_t a = 0; a < count; ++a)
-    ptx::red_release_gpu_add_u32(c.launch.counters + uint64_t{c.word(47 + a)} * program::kCounterStride, 1);
+    ptx::red_release_gpu_add_u32(c.launch.counters + uint64_t{c.word(program::kWordArrivals + a)} * program::kCounterStride, 1);
 }
 
 }  // namespace megakittens::device

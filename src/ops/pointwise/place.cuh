@@ -52,7 +52,7 @@ struct GlobalOperand {
     column_stride = record.strides[3];
     // A run moves 8 bytes of bool and multiples of 16 of the others; runs begin at multiples of eight columns.
     const uint64_t unit = size == 1 ? 8 : 16;
-    vector = column_stride == 1 && (reinterpret_cast<uintptr_t>(base) | static_cast<uint64_t>(row_stride * size)) % unit == 0;
+    vector = column_stride == 1 && (device::bit_cast<uint64_t>(base) | static_cast<uint64_t>(row_stride * size)) % unit == 0;
   }
 
   MK_DEVICE Lanes<uint64_t> offset(Lanes<int32_t> row, Lanes<int32_t> column) const {

@@ -1,0 +1,169 @@
+// Bulk stores and reductions: shared to global memory, in groups of the issuing warp (rows 7 and 8).
+#include <fmt/format.h>
+
+#include <cstring>
+#include <optional>
+
+#include "device/host/hooks.hpp"
+#include "emulator/async_access.hpp"
+#include "emulator/bulk_operands.hpp"
+#include "emulator/reduction.hpp"
+#include "emulator/shared_memory.hpp"
+
+namespace megakittens::emulator {
+namespace {
+
+using device::host::Reduction;
+
+class BulkStoreAgent final : public Agent {
+ public:
+  explicit BulkStoreAgent(Machine& machine) : issue(machine), group(machine.warp().bulk.open()) {}
+
+  // First the source is read, then, at another moment, the destination is written.
+  bool advance(Machine& machine) override {
+    Warp& warp = *issue.warp;
+    const bool reads = data.empty();
+    if (reads) {
+      read(machine);
+      warp.bulk.group(group).unread--;
+      warp.cta->async_in_flight--;
+    } else {
+      write(machine);
+      warp.bulk.group(group).incomplete--;
+    }
+    warp.bulk.settle();
+    machine.wake_all(warp.bulk_waiters);
+    return reads;
+  }
+
+  Issue issue;
+  std::uint32_t group;
+  std::uint32_t source = 0;  // offset in the CTA's shared memory
+  std::uint64_t destination = 0;
+  std::uint32_t bytes = 0;
+  std::optional<TensorBox> box;
+  Reduction reduction = Reduction::kNone;
+  device::TensorMapType element = device::TensorMapType::kU8;
+
+ private:
+  Operation operation() const { return reduction == Reduction::kNone ? Operation::kBulkStore : Operation::kBulkReduce; }
+
+  void read(Machine& machine) {
+    const Cta& cta = *issue.warp->cta;
+    data.resize(bytes);
+    const device::Swizzle swizzle = box ? box->map.swizzle : device::Swizzle::kNone;
+    for (std::uint32_t i = 0; i < bytes; i += 16) {
+      std::memcpy(data.data() + i, cta.shared + device::swizzle_address(swizzle, source + i), 16);
+    }
+    if (Checker* checker = machine.checker()) {
+      checker->access(*cta.shared_region, source, bytes,
+                      issue.access(operation(), false, issue.cta(), component::kBulkRead + issue.warp->index, group));
+    }
+  }
+
+  void write(Machine& machine) {
+    if (!box) {
+      write_run(machine, destination, data.data(), bytes);
+      return;
+    }
+    for (std::uint32_t r = 0, n = box->rows(); r < n; r++) {
+      const TensorBox::Row row = box->row(r);
+      if (row.length > 0) write_run(machine, row.address, data.data() + r * box->row_bytes() + row.skip, row.length);
+    }
+  }
+
+  void write_run(Machine& machine, std::uint64_t address, const std::byte* from, std::uint32_t length) {
+    GlobalMemory::Buffer* buffer = machine.global().find(address, length);
+    if (buffer == nullptr || buffer->region->read_only) {
+      machine.add_finding(Rule::kOutOfBounds, 300 + issue.warp->index,
+                          fmt::format("  bulk store of {} writes {} bytes at {}{}", machine.describe(*issue.warp), length,
+                                      machine.global().place(address), buffer != nullptr ? ", which is read-only" : ""));
+      return;
+    }
+    std::byte* to = reinterpret_cast<std::byte*>(address);
+    if (reduction == Reduction::kNone) {
+      std::memcpy(to, from, length);
+    } else {
+      add_into(element, to, from, length);
+    }
+    if (Checker* checker = machine.checker()) {
+      checker->access(*buffer->region, address - buffer->begin, length,
+                      issue.access(operation(), true, issue.cta(), component::kBulkFull + issue.warp->index, group));
+    }
+    machine.written(address, length);
+  }
+
+  std::vector<std::byte> data;
+};
+
+void launch(Machine& machine, std::unique_ptr<BulkStoreAgent> agent, std::uint32_t source) {
+  SharedPlace from = resolve_shared(machine, source, agent->bytes, "bulk store");
+  if (!from) return;
+  if (from.cta != &machine.cta()) {
+    bad_operand(machine, "bulk store", "the source lies in another CTA");
+    return;
+  }
+  agent->source = from.offset;
+  BulkGroups::Pending& group = machine.warp().bulk.group(agent->group);
+  group.unread++;
+  group.incomplete++;
+  from.cta->async_in_flight++;
+  machine.start(std::move(agent));
+  machine.step();
+}
+
+}  // namespace
+}  // namespace megakittens::emulator
+
+namespace megakittens::device::host {
+using namespace emulator;
+
+void bulk_store(void* destination, std::uint32_t source, std::uint32_t bytes, Reduction reduction) {
+  Machine& machine = Machine::current();
+  auto agent = std::make_unique<BulkStoreAgent>(machine);
+  agent->destination = reinterpret_cast<std::uintptr_t>(destination);
+  agent->bytes = bytes;
+  agent->reduction = reduction;
+  agent->element = reduction == Reduction::kAddBf16 ? TensorMapType::kBf16 : TensorMapType::kF32;
+  if (check_bulk_operands(machine, "bulk store", agent->destination, source, bytes)) launch(machine, std::move(agent), source);
+}
+
+void bulk_store_tensor(const void* map, const std::int32_t* at, int rank, std::uint32_t source, Reduction reduction) {
+  Machine& machine = Machine::current();
+  auto agent = std::make_unique<BulkStoreAgent>(machine);
+  agent->box = box_operand(machine, map, at, rank);
+  if (!agent->box || !check_box_address(machine, *agent->box, source)) return;
+  agent->bytes = agent->box->bytes();
+  agent->reduction = reduction;
+  agent->element = agent->box->map.type;
+  launch(machine, std::move(agent), source);
+}
+
+void bulk_commit() {
+  Machine& machine = Machine::current();
+  BulkGroups& bulk = machine.warp().bulk;
+  bulk.group(bulk.open());
+  bulk.committed++;
+  bulk.settle();
+  machine.step();
+}
+
+void bulk_wait(std::uint32_t in_flight, bool read_only) {
+  Machine& machine = Machine::current();
+  Warp& warp = machine.warp();
+  if (read_only && machine.fault(FaultPoint::kBulkWaitGroupRead)) return;
+  if (!read_only && machine.fault(FaultPoint::kBulkWaitGroup)) read_only = true;
+  BulkGroups& bulk = warp.bulk;
+  const std::uint32_t through = bulk.committed > in_flight ? bulk.committed - in_flight : 0;
+  while ((read_only ? bulk.read_through : bulk.complete_through) < through) {
+    warp.bulk_waiters.push_back(machine.waiter());
+    machine.park({WaitKind::kBulkGroups, nullptr, in_flight, read_only});
+  }
+  if (machine.checker() != nullptr) {
+    warp.view.local.raise(component::kBulkRead + warp.index, through);
+    if (!read_only) warp.view.local.raise(component::kBulkFull + warp.index, through);
+  }
+  machine.step();
+}
+
+}  // namespace megakittens::device::host

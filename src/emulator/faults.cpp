@@ -1,0 +1,34 @@
+#include "emulator/faults.hpp"
+
+namespace megakittens::emulator {
+
+const char* name_of(FaultPoint point) {
+  constexpr const char* kNames[] = {
+      "fence.proxy.async",   "fence.proxy.async.shared::cta", "fence.proxy.async.global",
+      "fence.mbarrier_init", "fence.acq_rel",                 "cp.async.bulk.wait_group",
+      "cp.async.bulk.wait_group.read", "wgmma.wait_group",    "wgmma.fence",
+      "tcgen05.fence::before_thread_sync", "tcgen05.fence::after_thread_sync", "tcgen05.wait",
+      "mbarrier.try_wait",   ".release",                      ".acquire",
+      "mbarrier.arrive.release.cluster", "mbarrier.try_wait.acquire.cluster", "barrier.sync"};
+  return kNames[static_cast<int>(point)];
+}
+
+FaultTable::FaultTable(const std::vector<PlantedFault>& faults) {
+  for (const PlantedFault& fault : faults) faults_.push_back({fault, 0});
+}
+
+bool FaultTable::hits(FaultPoint point, std::uint32_t cta, std::uint32_t warp, const char* role) {
+  bool hit = false;
+  for (Entry& entry : faults_) {
+    const PlantedFault& fault = entry.fault;
+    if (fault.point != point) continue;
+    if (fault.cta >= 0 && static_cast<std::uint32_t>(fault.cta) != cta) continue;
+    if (fault.warp >= 0 && static_cast<std::uint32_t>(fault.warp) != warp) continue;
+    if (!fault.role.empty() && (role == nullptr || fault.role != role)) continue;
+    const std::int64_t call = entry.calls++;
+    hit |= fault.nth < 0 || fault.nth == call;
+  }
+  return hit;
+}
+
+}  // namespace megakittens::emulator

@@ -1,0 +1,47 @@
+#include "emulator/global_memory.hpp"
+
+#include <algorithm>
+
+#include "support/error.hpp"
+
+namespace megakittens::emulator {
+
+GlobalMemory::GlobalMemory(const std::vector<GlobalBuffer>& buffers) {
+  for (const GlobalBuffer& buffer : buffers) {
+    if (buffer.bytes == 0) continue;
+    const std::uint64_t begin = reinterpret_cast<std::uintptr_t>(buffer.data);
+    if (begin % kCellBytes != 0) {
+      throw OptionError(fmt::format("buffer '{}' begins at {:#x}, which is not a multiple of 16", buffer.name, begin));
+    }
+    buffers_.push_back({begin, begin + buffer.bytes,
+                        std::make_unique<Region>(Region{Space::kGlobal, 0, buffer.contents == Contents::kReadOnly, buffer.name,
+                                                        buffer.bytes,
+                                                        ShadowMemory(buffer.bytes, buffer.contents != Contents::kUnwritten)})});
+  }
+  std::sort(buffers_.begin(), buffers_.end(), [](const Buffer& a, const Buffer& b) { return a.begin < b.begin; });
+  for (std::size_t i = 1; i < buffers_.size(); i++) {
+    if (buffers_[i].begin < buffers_[i - 1].end) {
+      throw OptionError(fmt::format("buffers '{}' and '{}' overlap", buffers_[i - 1].region->name, buffers_[i].region->name));
+    }
+  }
+}
+
+GlobalMemory::Buffer* GlobalMemory::find(std::uint64_t address, std::uint64_t bytes) {
+  auto holds = [&](const Buffer& buffer) { return address >= buffer.begin && address + bytes <= buffer.end; };
+  if (last_ < buffers_.size() && holds(buffers_[last_])) return &buffers_[last_];
+  auto next = std::upper_bound(buffers_.begin(), buffers_.end(), address,
+                               [](std::uint64_t a, const Buffer& buffer) { return a < buffer.begin; });
+  if (next == buffers_.begin()) return nullptr;
+  --next;
+  if (!holds(*next)) return nullptr;
+  last_ = static_cast<std::size_t>(next - buffers_.begin());
+  return &*next;
+}
+
+std::string GlobalMemory::place(std::uint64_t address) {
+  Buffer* buffer = find(address, 1);
+  if (buffer == nullptr) return fmt::format("address {:#x}", address);
+  return buffer->region->place(address - buffer->begin);
+}
+
+}  // namespace megakittens::emulator

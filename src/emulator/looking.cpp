@@ -1,0 +1,70 @@
+// How a warp that looks in vain comes to park, and what wakes it (polls.hpp).
+#include <algorithm>
+
+#include "emulator/machine.hpp"
+
+namespace megakittens::emulator {
+namespace {
+
+constexpr std::size_t kMostLooks = 64;     // a loop over more things than this spins
+constexpr std::size_t kPruneWaiters = 64;  // stale entries are dropped from lists longer than this
+
+void add_waiter(std::vector<Waiter>& waiters, const Waiter& waiter) {
+  if (waiters.size() >= kPruneWaiters) {
+    std::erase_if(waiters, [](const Waiter& w) { return !w.warp->parked || w.warp->parking != w.parking; });
+  }
+  waiters.push_back(waiter);
+}
+
+}  // namespace
+
+std::uint64_t Machine::version_of(const Look& look) {
+  return look.barrier != nullptr ? look.barrier->phases : watched_.watch(look.line).writes;
+}
+
+void Machine::look(Mbarrier* barrier, std::uint64_t address, std::uint64_t bytes) {
+  if (unwinding_) return;
+  report_.steps++;
+  nanoseconds_ += 10;
+  Warp& warp = *running_;
+  bool circle = true;  // everything this look is about has been seen before, as it is now
+  const std::uint64_t first = address / kLineBytes;
+  const std::uint64_t last = barrier != nullptr ? first : (address + bytes - 1) / kLineBytes;
+  for (std::uint64_t line = first; line <= last; line++) {
+    Look now{barrier, line, 0};
+    now.version = version_of(now);
+    auto same = std::find_if(warp.looks.begin(), warp.looks.end(),
+                             [&](const Look& l) { return l.barrier == barrier && l.line == line; });
+    if (same == warp.looks.end()) {
+      circle = false;
+      if (warp.looks.size() < kMostLooks) warp.looks.push_back(now);
+    } else if (same->version != now.version) {
+      circle = false;
+      same->version = now.version;
+    }
+  }
+  circle = circle && std::all_of(warp.looks.begin(), warp.looks.end(),
+                                 [&](const Look& l) { return l.version == version_of(l); });
+  if (!circle) {
+    if (!random_.chance(switch_chance_) || (ready_.empty() && agents_.empty())) return;
+    ready_.push_back(running_);
+    switch_out();
+    return;
+  }
+  for (const Look& l : warp.looks) {
+    add_waiter(l.barrier != nullptr ? l.barrier->waiters : watched_.watch(l.line).waiters, waiter());
+  }
+  park({WaitKind::kWords, barrier, address, 0});
+}
+
+void Machine::written(std::uint64_t address, std::uint64_t bytes) {
+  if (watched_.empty()) return;
+  for (std::uint64_t line = address / kLineBytes; line <= (address + bytes - 1) / kLineBytes; line++) {
+    if (WatchedLines::Line* watched = watched_.find(line)) {
+      watched->writes++;
+      wake_all(watched->waiters);
+    }
+  }
+}
+
+}  // namespace megakittens::emulator

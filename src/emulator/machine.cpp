@@ -1,0 +1,225 @@
+#include "emulator/machine.hpp"
+
+#include <algorithm>
+#include <exception>
+
+#include "device/core/warp.cuh"
+#include "emulator/tensor_memory.hpp"
+#include "emulator/wgmma.hpp"
+#include "support/error.hpp"
+
+namespace megakittens::emulator {
+namespace {
+
+thread_local Machine* current_machine = nullptr;
+
+constexpr std::uint64_t kNanosecondsPerStep = 10;
+constexpr std::uint64_t kExpiry = std::uint64_t{1} << 40;  // about 18 minutes: beyond any bound a kernel waits for
+constexpr int kIdleRounds = 3;    // times that everyone who polls looks again before we believe in a deadlock
+constexpr int kExpirations = 64;  // times that time jumps before we stop hoping
+
+}  // namespace
+
+Machine& Machine::current() {
+  MK_CHECK(current_machine != nullptr, "device code runs on the host outside emulator::run");
+  return *current_machine;
+}
+
+Machine::Machine(const LaunchConfig& config, Kernel kernel, const void* params)
+    : config_(config),
+      kernel_(kernel),
+      params_(params),
+      findings_(report_, config.max_findings),
+      random_(config.seed),
+      faults_(config.faults),
+      global_(config.buffers) {
+  constexpr std::uint32_t kChances[] = {8, 64, 128, 224, 255};
+  agent_chance_ = kChances[random_.below(5)];
+  constexpr std::uint32_t kSwitches[] = {256, 128, 64, 16};
+  switch_chance_ = kSwitches[random_.below(4)];
+  prefer_some_warps_ = random_.below(2) == 1;
+  if (config.check) checker_ = std::make_unique<Checker>(findings_, config.strict);
+  make_ctas();
+}
+
+Machine::~Machine() = default;
+
+Report Machine::run() {
+  MK_CHECK(current_machine == nullptr, "emulator::run inside a kernel that is being emulated");
+  struct Current {
+    explicit Current(Machine* machine) { current_machine = machine; }
+    ~Current() { current_machine = nullptr; }
+  } current(this);
+  while (unfinished_ > 0 && report_.exception.empty()) {
+    if (config_.step_limit > 0 && report_.steps > config_.step_limit) {
+      report_.step_limit_reached = true;
+      break;
+    }
+    if (!agents_.empty() && (ready_.empty() || random_.chance(agent_chance_))) {
+      run_agent();
+    } else if (!ready_.empty()) {
+      run_warp();
+    } else if (!idle()) {
+      report_.deadlock = deadlock_text();
+      break;
+    }
+  }
+  unwind_all();
+  // What warps left behind still happens, as on the hardware: stores of a kernel that ended are complete.
+  while (report_.deadlock.empty() && report_.exception.empty() && !agents_.empty()) run_agent();
+  return std::move(report_);
+}
+
+void Machine::run_warp() {
+  std::uint32_t pick = random_.below(static_cast<std::uint32_t>(ready_.size()));
+  if (prefer_some_warps_) {  // of two, mostly the one with the luckier number: some warps lag far behind
+    const std::uint32_t other = random_.below(static_cast<std::uint32_t>(ready_.size()));
+    auto luck = [&](std::uint32_t i) { return (ready_[i]->index * 0x9E3779B9u ^ ready_[i]->cta->index * 0x85EBCA6Bu ^ static_cast<std::uint32_t>(config_.seed)) * 0xC2B2AE35u; };
+    if (luck(other) > luck(pick) && !random_.chance(32)) pick = other;
+  }
+  running_ = ready_[pick];
+  ready_[pick] = ready_.back();
+  ready_.pop_back();
+  report_.switches++;
+  running_->fibre.resume();
+  if (running_->fibre.done()) finish(*running_);
+}
+
+void Machine::run_agent() {
+  const std::uint32_t pick = random_.below(static_cast<std::uint32_t>(agents_.size()));
+  std::unique_ptr<Agent> agent = std::move(agents_[pick]);
+  agents_[pick] = std::move(agents_.back());
+  agents_.pop_back();
+  nanoseconds_ += kNanosecondsPerStep;
+  progress_++;
+  if (agent->advance(*this)) agents_.push_back(std::move(agent));
+}
+
+void Machine::start(std::unique_ptr<Agent> agent) {
+  report_.async_operations++;
+  agents_.push_back(std::move(agent));
+}
+
+void Machine::enter(void* argument) {
+  Warp& warp = *static_cast<Warp*>(argument);
+  Machine& machine = current();
+  if (machine.unwinding_) return;
+  try {
+    machine.kernel_(machine.params_);
+  } catch (const Unwind&) {
+  } catch (const std::exception& error) {
+    machine.report_.exception = fmt::format("{}: {}", machine.describe(warp), error.what());
+  }
+}
+
+void Machine::switch_out() {
+  const std::uint32_t depth = device::single_lane_depth;  // belongs to the fibre, lives in the thread
+  running_->fibre.suspend();
+  device::single_lane_depth = depth;
+  // Destructors that run twins while we unwind must get through.
+  if (unwinding_ && std::uncaught_exceptions() == 0) throw Unwind{};
+}
+
+void Machine::step() {
+  if (unwinding_) return;
+  report_.steps++;
+  progress_++;
+  nanoseconds_ += kNanosecondsPerStep;
+  running_->looks.clear();
+  if (random_.next() >> 56 >= switch_chance_ || (ready_.empty() && agents_.empty())) return;
+  ready_.push_back(running_);
+  switch_out();
+}
+
+void Machine::pause() {
+  if (unwinding_) return;
+  report_.steps++;
+  nanoseconds_ += kNanosecondsPerStep;
+  ready_.push_back(running_);
+  switch_out();
+}
+
+Wake Machine::park(const Wait& wait) {
+  if (unwinding_) return Wake::kExpired;
+  Warp& warp = *running_;
+  warp.wait = wait;
+  warp.parked = true;
+  warp.parking++;
+  switch_out();
+  warp.wait.kind = WaitKind::kNothing;
+  return warp.wake;
+}
+
+void Machine::wake(const Waiter& waiter, Wake how) {
+  Warp& warp = *waiter.warp;
+  if (!warp.parked || warp.parking != waiter.parking) return;
+  warp.parked = false;
+  warp.wake = how;
+  ready_.push_back(&warp);
+}
+
+void Machine::wake_all(std::vector<Waiter>& waiters) {
+  for (const Waiter& waiter : waiters) wake(waiter);
+  waiters.clear();
+}
+
+bool Machine::idle() {
+  if (idle_progress_ != progress_) {
+    idle_progress_ = progress_;
+    idle_rounds_ = 0;
+  }
+  const bool look_again = idle_rounds_++ < kIdleRounds;
+  const bool expire = !look_again && config_.expire_waits && expirations_ < kExpirations;
+  if (!look_again && !expire) return false;
+  if (expire) {
+    nanoseconds_ += kExpiry;
+    expirations_++;
+    report_.expired_waits++;
+  }
+  for (auto& cta : ctas_) {
+    for (auto& warp : cta->warps) {
+      const bool polls = warp->wait.kind == WaitKind::kWords;
+      if (warp->parked && (polls || (expire && warp->wait.kind == WaitKind::kMbarrier))) {
+        wake({warp.get(), warp->parking}, Wake::kExpired);
+      }
+    }
+  }
+  return !ready_.empty() || look_again;
+}
+
+void Machine::unwind_all() {
+  unwinding_ = true;
+  for (auto& cta : ctas_) {
+    for (auto& warp : cta->warps) {
+      if (warp->finished) continue;
+      running_ = warp.get();
+      while (!warp->fibre.done()) warp->fibre.resume();
+    }
+  }
+  unwinding_ = false;
+}
+
+bool Machine::fault(FaultPoint point) {
+  if (faults_.empty()) return false;
+  return faults_.hits(point, running_->cta->index, running_->index, running_->role);
+}
+
+std::string Machine::describe(const Warp& warp) const {
+  std::string out = fmt::format("CTA {} warp {}", warp.cta->index, warp.index);
+  if (warp.role != nullptr) out += fmt::format(" ({}", warp.role);
+  if (warp.role != nullptr && warp.instruction >= 0) out += fmt::format(", instruction {}", warp.instruction);
+  if (warp.role != nullptr) out += ")";
+  return out;
+}
+
+void Machine::renew_context(Warp& warp) {
+  if (checker_ == nullptr) return;
+  warp.context = checker_->context_of({static_cast<std::uint16_t>(warp.cta->index), static_cast<std::uint16_t>(warp.index),
+                                       warp.role, warp.instruction});
+}
+
+Report run(const LaunchConfig& config, Kernel kernel, const void* params) {
+  return Machine(config, kernel, params).run();
+}
+
+}  // namespace megakittens::emulator

@@ -1,0 +1,48 @@
+// Waiting without spinning. A warp that looks again at something it has looked at in vain, and did nothing else between,
+// goes round a polling loop: it parks until one of the things it looked at changes. Waking it late or for nothing is always
+// right, since the loop looks again.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace megakittens::emulator {
+
+struct Warp;
+struct Mbarrier;
+
+struct Waiter {
+  Warp* warp;
+  std::uint64_t parking;
+};
+
+/// One thing looked at: a line of global memory, or an mbarrier.
+struct Look {
+  Mbarrier* barrier;     // null: a line
+  std::uint64_t line;    // address / kLineBytes
+  std::uint64_t version; // writes to the line, or phases of the mbarrier, when looked at
+};
+
+inline constexpr std::uint64_t kLineBytes = 128;
+
+/// Lines of global memory that somebody has polled.
+class WatchedLines {
+ public:
+  struct Line {
+    std::uint64_t writes = 0;
+    std::vector<Waiter> waiters;
+  };
+  Line& watch(std::uint64_t line) { return lines_[line]; }
+  /// The line if anybody ever polled it.
+  Line* find(std::uint64_t line) {
+    auto found = lines_.find(line);
+    return found == lines_.end() ? nullptr : &found->second;
+  }
+  bool empty() const { return lines_.empty(); }
+
+ private:
+  std::unordered_map<std::uint64_t, Line> lines_;
+};
+
+}  // namespace megakittens::emulator

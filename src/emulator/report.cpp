@@ -1,0 +1,37 @@
+#include "emulator/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace megakittens::emulator {
+
+bool Report::has(Rule rule) const {
+  return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) { return finding.rule == rule; });
+}
+
+std::string Report::text() const {
+  if (ok()) return fmt::format("no findings in {} steps, {} asynchronous operations", steps, async_operations);
+  std::string out;
+  for (const Finding& finding : findings) out += finding.text + "\n";
+  if (suppressed > 0) out += fmt::format("and {} more like these\n", suppressed);
+  if (!deadlock.empty()) out += deadlock;
+  if (step_limit_reached) out += fmt::format("stopped at the limit of {} steps\n", steps);
+  if (!exception.empty()) out += fmt::format("the kernel threw: {}\n", exception);
+  return out;
+}
+
+bool Findings::wants(Rule rule, std::uint64_t likeness) {
+  const std::uint64_t key = likeness * 64 + static_cast<std::uint64_t>(rule);
+  if (seen_.insert(key).second && report_.findings.size() < limit_) return true;
+  report_.suppressed++;
+  return false;
+}
+
+void Findings::tell(Rule rule, const std::string& text) {
+  const RuleText& words = text_of(rule);
+  const std::string row = words.row > 0 ? fmt::format(", row {} of the hand-off table", words.row) : std::string();
+  report_.findings.push_back({rule, fmt::format("[{}{}] {}\n{}", words.name, row, words.what, text)});
+}
+
+}  // namespace megakittens::emulator

@@ -1,0 +1,53 @@
+// What a run found.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "emulator/rules.hpp"
+
+namespace megakittens::emulator {
+
+struct Finding {
+  Rule rule;
+  std::string text;  // several lines: the rule, then each access with who and where
+};
+
+struct Report {
+  std::vector<Finding> findings;       // the first of each kind, in order of discovery
+  std::uint64_t suppressed = 0;        // findings beyond the limit, or like one that is listed
+  std::string deadlock;                // empty: every warp came to its end
+  bool step_limit_reached = false;
+  std::string exception;               // text of an exception that left the kernel
+  std::uint64_t steps = 0;             // synchronising operations of all warps
+  std::uint64_t switches = 0;          // fibre resumptions
+  std::uint64_t async_operations = 0;  // copies, products, reductions
+  std::uint64_t expired_waits = 0;     // times virtual time was advanced because nothing could move
+
+  bool ok() const { return findings.empty() && deadlock.empty() && !step_limit_reached && exception.empty(); }
+  bool has(Rule rule) const;
+  /// Everything a person needs, or one line when the run was good.
+  std::string text() const;
+};
+
+/// Collects findings, keeps one of each likeness.
+class Findings {
+ public:
+  Findings(Report& report, std::size_t limit) : report_(report), limit_(limit) {}
+  /// `likeness`: findings of one rule with the same number are told once.
+  void add(Rule rule, std::uint64_t likeness, const std::string& text) {
+    if (wants(rule, likeness)) tell(rule, text);
+  }
+  /// In two halves, for callers whose text is dear: wants() counts the finding either way.
+  bool wants(Rule rule, std::uint64_t likeness);
+  void tell(Rule rule, const std::string& text);
+
+ private:
+  Report& report_;
+  std::size_t limit_;
+  std::unordered_set<std::uint64_t> seen_;
+};
+
+}  // namespace megakittens::emulator
