@@ -12,6 +12,7 @@
 #include "device/host/annotate.cuh"
 #include "device/machine.cuh"
 #include "emulator/launch.hpp"
+#include "support/error.hpp"
 
 namespace megakittens::emulator {
 
