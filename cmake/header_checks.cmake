@@ -1,15 +1,18 @@
 # Every header of device code that the host can use compiles alone for the host: one generated source each. Left out are the
-# GPU's own (folders ptx and gpu, except the host's twins), and what stands on machine.cuh until the twins exist.
+# GPU's own (folders ptx and gpu, except the host's twins). Without the twins only what does not stand on machine.cuh.
 function(mk_header_checks)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/src
        ${PROJECT_SOURCE_DIR}/src/*.cuh ${PROJECT_SOURCE_DIR}/src/device/*.hpp)
+  set(twins FALSE)
+  if(EXISTS ${PROJECT_SOURCE_DIR}/src/device/host/ptx/all.cuh)
+    set(twins TRUE)
+  endif()
   set(sources)
   foreach(header ${headers})
     if(header MATCHES "/gpu/" OR header MATCHES "^device/ptx/")
       continue()
     endif()
-    file(STRINGS ${PROJECT_SOURCE_DIR}/src/${header} on_machine REGEX "device/(machine.cuh|host/ptx/all.cuh)")
-    if(on_machine AND NOT EXISTS ${PROJECT_SOURCE_DIR}/src/device/host/ptx/all.cuh)
+    if(NOT twins AND NOT header MATCHES "^device/(core|arch)/|^device/[a-z_]+\\.hpp$")
       continue()
     endif()
     string(MAKE_C_IDENTIFIER ${header} name)

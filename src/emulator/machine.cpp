@@ -106,6 +106,7 @@ void Machine::enter(void* argument) {
   Warp& warp = *static_cast<Warp*>(argument);
   Machine& machine = current();
   if (machine.unwinding_) return;
+  device::single_lane_depth = 0;  // whoever switched here may have left it raised
   try {
     machine.kernel_(machine.params_);
   } catch (const Unwind&) {

@@ -53,6 +53,8 @@ struct Warp {
   std::int64_t instruction = -1;
   const char* wait_note = nullptr;    // from note_wait: what the next waits are about
   std::uint64_t wait_target = 0;
+  bool phase_meant = false;           // from mean_phase: which phase the next parity wait stands for
+  std::uint32_t meant_phase = 0;
 
   BulkGroups bulk;
   std::vector<Waiter> bulk_waiters;  // the warp itself, in wait_group

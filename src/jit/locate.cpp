@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "support/options.hpp"
+
 namespace megakittens::jit {
 namespace {
 
@@ -54,8 +56,8 @@ fs::path own_folder() {
 
 std::vector<Candidate> nvrtc_candidates() {
   std::vector<Candidate> list;
-  if (const char* value = std::getenv(kNvrtcVariable); value != nullptr && *value != '\0') {
-    const std::string reason = std::string("environment variable ") + kNvrtcVariable;
+  if (const std::string value = text_option(Knob::nvrtc); !value.empty()) {
+    const std::string reason = "environment variable MEGAKITTENS_NVRTC";
     std::error_code ignored;
     if (fs::is_directory(value, ignored))
       add_folder(list, value, reason);

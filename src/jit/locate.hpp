@@ -13,9 +13,6 @@ struct Candidate {
   std::string reason;
 };
 
-/// The environment variable that names the library or the folder it lies in; then nothing else is tried.
-inline constexpr const char* kNvrtcVariable = "MEGAKITTENS_NVRTC";
-
 /// In this order: MEGAKITTENS_NVRTC alone if it is set; CUDA_HOME, CUDA_PATH, /usr/local/cuda; the PyPI packages of the
 /// active virtual environment; of a .venv or site-packages above the working folder or above this program; the loader's
 /// path. Paths with a folder exist when this returns; bare names are for the loader.

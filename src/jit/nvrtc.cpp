@@ -56,10 +56,10 @@ Nvrtc open_nvrtc() {
   if (tried.empty()) tried = "\n  (no library found there)";
   throw UserError(fmt::format(
       "compiling kernels needs NVRTC {}.{} or newer, and none could be opened. Install the PyPI package "
-      "nvidia-cuda-nvrtc or a CUDA toolkit, or set {} to the library or its folder. Looked in the folder or "
-      "file of {}; without it in CUDA_HOME, CUDA_PATH, /usr/local/cuda, the active or a nearby .venv, and the "
-      "loader's path:{}",
-      kOldestMajor, kOldestMinor, kNvrtcVariable, kNvrtcVariable, tried));
+      "nvidia-cuda-nvrtc or a CUDA toolkit, or set MEGAKITTENS_NVRTC to the library or its folder. Looked there alone "
+      "if it is set, else in CUDA_HOME, CUDA_PATH, /usr/local/cuda, the active or a nearby .venv, and the loader's "
+      "path:{}",
+      kOldestMajor, kOldestMinor, tried));
 }
 
 const Nvrtc& nvrtc() {

@@ -6,7 +6,7 @@
 namespace megakittens::ops {
 
 enum Icode : uint16_t {
-#define MK_ICODE(name, folder, Device, colour) kIcode_##name,
+#define MK_ICODE(name, folder, colour) kIcode_##name,
 #include "ops/ops.def"
   kIcodeCount
 };

@@ -138,35 +138,26 @@ class Reader {
   const char* section_;
 };
 
+template <typename T, typename S>
+concept Is = std::same_as<std::remove_const_t<T>, S>;
+
 // Each structure's fields, once, for both directions.
-void fields(auto& io, auto& s)
-  requires std::same_as<std::remove_const_t<std::remove_reference_t<decltype(s)>>, Storage>
-{
+void fields(auto& io, Is<Storage> auto& s) {
   io(s.name, s.kind, s.bytes, s.mutated);
 }
-void fields(auto& io, auto& m)
-  requires std::same_as<std::remove_const_t<std::remove_reference_t<decltype(m)>>, TensorMapDescription>
-{
+void fields(auto& io, Is<TensorMapDescription> auto& m) {
   io(m.storage, m.type, m.rank, m.offset, m.sizes, m.strides, m.box, m.swizzle);
 }
-void fields(auto& io, auto& n)
-  requires std::same_as<std::remove_const_t<std::remove_reference_t<decltype(n)>>, NodeInfo>
-{
+void fields(auto& io, Is<NodeInfo> auto& n) {
   io(n.name, n.op, n.source, n.icode, n.first, n.count, n.bytes, n.operations);
 }
-void fields(auto& io, auto& c)
-  requires std::same_as<std::remove_const_t<std::remove_reference_t<decltype(c)>>, Counter>
-{
+void fields(auto& io, Is<Counter> auto& c) {
   io(c.arrivals, c.reuse);
 }
-void fields(auto& io, auto& p)
-  requires std::same_as<std::remove_const_t<std::remove_reference_t<decltype(p)>>, Port>
-{
+void fields(auto& io, Is<Port> auto& p) {
   io(p.name, p.storage, p.type, p.offset, p.sizes, p.strides);
 }
-void fields(auto& io, auto& p)
-  requires std::same_as<std::remove_const_t<std::remove_reference_t<decltype(p)>>, Program>
-{
+void fields(auto& io, Is<Program> auto& p) {
   auto& c = p.config;
   io(p.name, c.architecture, c.queue, c.sms, c.cluster, c.slots, c.pages, c.page_bytes);
 }

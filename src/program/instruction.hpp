@@ -52,7 +52,7 @@ struct Instruction {
   /// q is this one's q-th finished page.
   uint32_t release_order[2];
   uint32_t spare;
-  uint32_t number;         ///< position in the program's instruction list, for reports
+  uint32_t number;  ///< position in the program's instruction list, for reports
 
   uint32_t guard(int wait) const { return wait < 4 ? guards[wait] : guards_high[wait - 4]; }
 };
@@ -63,9 +63,27 @@ inline constexpr uint64_t kReleaseInOrder = 0xfedcba9876543210u;
 static_assert(sizeof(Wait) == 12);
 static_assert(sizeof(Instruction) == 256);
 static_assert(alignof(Instruction) == 4);
-static_assert(__builtin_offsetof(Instruction, index) == 16);
-static_assert(__builtin_offsetof(Instruction, waits) == 80);
-static_assert(__builtin_offsetof(Instruction, arrivals) == 188);
-static_assert(__builtin_offsetof(Instruction, number) == 252);
+/// Word numbers by which the device reads the fields.
+inline constexpr uint32_t kWordNode = 1;
+inline constexpr uint32_t kWordCounts = 2;
+inline constexpr uint32_t kWordGuards = 3;
+inline constexpr uint32_t kWordIndex = 4;
+inline constexpr uint32_t kWordWaits = 20;
+inline constexpr uint32_t kWordArrivals = 47;
+inline constexpr uint32_t kWordGuardsHigh = 58;
+inline constexpr uint32_t kWordReleaseOrder = 60;
+inline constexpr uint32_t kWordNumber = 63;
+
+#if !defined(__CUDACC_RTC__)  // NVRTC has no offsetof; it compiles the same struct
+static_assert(__builtin_offsetof(Instruction, node) == 4 * kWordNode);
+static_assert(__builtin_offsetof(Instruction, index_count) == 4 * kWordCounts);
+static_assert(__builtin_offsetof(Instruction, guards) == 4 * kWordGuards);
+static_assert(__builtin_offsetof(Instruction, index) == 4 * kWordIndex);
+static_assert(__builtin_offsetof(Instruction, waits) == 4 * kWordWaits);
+static_assert(__builtin_offsetof(Instruction, arrivals) == 4 * kWordArrivals);
+static_assert(__builtin_offsetof(Instruction, guards_high) == 4 * kWordGuardsHigh);
+static_assert(__builtin_offsetof(Instruction, release_order) == 4 * kWordReleaseOrder);
+static_assert(__builtin_offsetof(Instruction, number) == 4 * kWordNumber);
+#endif
 
 }  // namespace megakittens::program

@@ -10,6 +10,8 @@ using uint8_t = unsigned char;
 using uint16_t = unsigned short;
 using uint32_t = unsigned int;
 using uint64_t = unsigned long;
+// NVRTC has neither this builtin nor offsetof; its front end's own operator may stand in constant expressions.
+#define __builtin_offsetof(type, member) __INTADDR__(&(static_cast<type*>(nullptr)->member))
 #else
 #include <cstdint>
 using std::int16_t, std::int32_t, std::int64_t, std::int8_t;

@@ -37,23 +37,39 @@ Enum parse_in(std::span<const std::string_view> names, std::string_view text, co
 
 }  // namespace
 
-std::string_view name_of(Architecture architecture) { return name_in(kArchitectures, architecture, "architecture"); }
+std::string_view name_of(Architecture architecture) {
+  return name_in(kArchitectures, architecture, "architecture");
+}
 Architecture parse_architecture(std::string_view text) {
   return parse_in<Architecture>(kArchitectures, text, "architecture");
 }
-std::string_view name_of(QueueMode mode) { return name_in(kQueueModes, mode, "queue mode"); }
-QueueMode parse_queue_mode(std::string_view text) { return parse_in<QueueMode>(kQueueModes, text, "queue mode"); }
-std::string_view name_of(ElementType type) { return name_in(kElementTypes, type, "element type"); }
+std::string_view name_of(QueueMode mode) {
+  return name_in(kQueueModes, mode, "queue mode");
+}
+QueueMode parse_queue_mode(std::string_view text) {
+  return parse_in<QueueMode>(kQueueModes, text, "queue mode");
+}
+std::string_view name_of(ElementType type) {
+  return name_in(kElementTypes, type, "element type");
+}
 ElementType parse_element_type(std::string_view text) {
   return parse_in<ElementType>(kElementTypes, text, "element type");
 }
-std::string_view name_of(StorageKind kind) { return name_in(kStorageKinds, kind, "storage kind"); }
+std::string_view name_of(StorageKind kind) {
+  return name_in(kStorageKinds, kind, "storage kind");
+}
 StorageKind parse_storage_kind(std::string_view text) {
   return parse_in<StorageKind>(kStorageKinds, text, "storage kind");
 }
-std::string_view name_of(Swizzle swizzle) { return name_in(kSwizzles, swizzle, "swizzle"); }
-Swizzle parse_swizzle(std::string_view text) { return parse_in<Swizzle>(kSwizzles, text, "swizzle"); }
-std::string_view name_of(CodeOp op) { return name_in(kCodeOps, op, "code operation"); }
+std::string_view name_of(Swizzle swizzle) {
+  return name_in(kSwizzles, swizzle, "swizzle");
+}
+Swizzle parse_swizzle(std::string_view text) {
+  return parse_in<Swizzle>(kSwizzles, text, "swizzle");
+}
+std::string_view name_of(CodeOp op) {
+  return name_in(kCodeOps, op, "code operation");
+}
 
 std::uint32_t size_of(ElementType type) {
   constexpr std::array<std::uint32_t, 6> kSizes = {2, 2, 4, 8, 4, 1};

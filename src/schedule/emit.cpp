@@ -10,7 +10,9 @@ namespace megakittens::schedule {
 namespace {
 
 // The two lists of element types are one: names and order agree.
-program::ElementType element_type(ir::DType dtype) { return static_cast<program::ElementType>(dtype); }
+program::ElementType element_type(ir::DType dtype) {
+  return static_cast<program::ElementType>(dtype);
+}
 static_assert(static_cast<int>(program::ElementType::bf16) == static_cast<int>(ir::DType::bf16));
 static_assert(static_cast<int>(program::ElementType::f16) == static_cast<int>(ir::DType::f16));
 static_assert(static_cast<int>(program::ElementType::f32) == static_cast<int>(ir::DType::f32));

@@ -19,7 +19,9 @@ void Footprint::finish_instruction(bool exact) {
   exact_.push_back(exact);
 }
 
-BoxMapper::BoxMapper(const ir::View& view, const ir::Tensor& base) : view_(view), base_(base) { direct_ = find_axes(); }
+BoxMapper::BoxMapper(const ir::View& view, const ir::Tensor& base) : view_(view), base_(base) {
+  direct_ = find_axes();
+}
 
 // The view's dimensions each run along one dimension of the base, and never leave it.
 bool BoxMapper::find_axes() {

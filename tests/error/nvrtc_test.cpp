@@ -15,8 +15,8 @@ using testing::HasSubstr;
 
 // Sets the variable for one test.
 struct NvrtcVariable {
-  explicit NvrtcVariable(const char* value) { setenv(kNvrtcVariable, value, 1); }
-  ~NvrtcVariable() { unsetenv(kNvrtcVariable); }
+  explicit NvrtcVariable(const char* value) { setenv("MEGAKITTENS_NVRTC", value, 1); }
+  ~NvrtcVariable() { unsetenv("MEGAKITTENS_NVRTC"); }
 };
 
 std::string message_of_opening() {
@@ -45,7 +45,7 @@ TEST(Nvrtc, a_library_of_another_kind_is_told) {
 }
 
 TEST(Nvrtc, the_search_ends_at_the_loaders_path) {
-  unsetenv(kNvrtcVariable);
+  unsetenv("MEGAKITTENS_NVRTC");
   const std::vector<Candidate> candidates = nvrtc_candidates();
   ASSERT_FALSE(candidates.empty());
   EXPECT_EQ(candidates.back().reason, "the loader's path");

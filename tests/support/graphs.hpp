@@ -8,4 +8,14 @@ namespace megakittens::test {
 /// x = relu(x @ W[i] + b[i]) for each layer, bf16; inputs W [layers, h, h], x [m, h], b [layers, m, h] in this order.
 ir::Graph mlp(std::int64_t m, std::int64_t h, int layers);
 
+struct TransformerShape {
+  std::int64_t tokens = 1024;
+  std::int64_t width = 4096;
+  std::int64_t hidden = 11008;
+  int layers = 1;
+};
+/// Layers with the products and pointwise operations of a decoder: scaled input, q, k, v, a gated mix in place of
+/// attention, output projection, residual, gate, up, silu(gate) * up, down, residual. bf16, weights as inputs.
+ir::Graph transformer(const TransformerShape& shape);
+
 }  // namespace megakittens::test

@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -13,6 +12,7 @@
 
 #include "jit/nvrtc.hpp"
 #include "support/error.hpp"
+#include "support/options.hpp"
 
 namespace megakittens {
 
@@ -39,7 +39,7 @@ inline std::string read_text(const std::filesystem::path& path) {
 /// First line of a test body.
 #define MK_NEEDS_NVRTC()                                                                         \
   if (const std::optional<std::string> fault = ::megakittens::nvrtc_fault(); fault) {            \
-    if (std::getenv("MEGAKITTENS_TEST_NO_SKIP") != nullptr) FAIL() << "needs NVRTC: " << *fault; \
+    if (::megakittens::flag_option(::megakittens::Knob::require_nvrtc)) FAIL() << "needs NVRTC: " << *fault; \
     GTEST_SKIP() << "needs NVRTC: " << *fault;                                                   \
   }                                                                                              \
   static_assert(true)

@@ -7,6 +7,7 @@
 namespace megakittens::device {
 
 using host::annotate;
+using host::mean_phase;
 using host::name_shared;
 using host::note_wait;
 

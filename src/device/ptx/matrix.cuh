@@ -15,8 +15,7 @@ MK_DEVICE Words<4> ldmatrix_x4(Lanes<uint32_t> address) {
   Words<4> value;
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(value.w[0]), "=r"(value.w[1]), "=r"(value.w[2]), "=r"(value.w[3])
-               : "r"(address)
-               : "memory");
+               : "r"(address));
   return value;
 }
 
@@ -25,8 +24,7 @@ MK_DEVICE Words<4> ldmatrix_x4_trans(Lanes<uint32_t> address) {
   Words<4> value;
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(value.w[0]), "=r"(value.w[1]), "=r"(value.w[2]), "=r"(value.w[3])
-               : "r"(address)
-               : "memory");
+               : "r"(address));
   return value;
 }
 

@@ -13,60 +13,56 @@ using device::Words;
 /// sm_50. PTX: "ld", .shared.u16.
 MK_DEVICE Lanes<uint16_t> ld_shared_u16(Lanes<uint32_t> address) {
   uint16_t value;
-  asm volatile("ld.shared.u16 %0, [%1];" : "=h"(value) : "r"(address) : "memory");
+  asm volatile("ld.shared.u16 %0, [%1];" : "=h"(value) : "r"(address));
   return value;
 }
 MK_DEVICE Lanes<uint16_t> ld_shared_u16(Lanes<uint32_t> address, Lanes<bool> mask, Lanes<uint16_t> otherwise = {}) {
   uint16_t value = otherwise;
   asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p ld.shared.u16 %0, [%1]; }"
                : "+h"(value)
-               : "r"(address), "r"(uint32_t{mask})
-               : "memory");
+               : "r"(address), "r"(uint32_t{mask}));
   return value;
 }
 
 /// sm_50. PTX: "ld", .shared.u32.
 MK_DEVICE Lanes<uint32_t> ld_shared_u32(Lanes<uint32_t> address) {
   uint32_t value;
-  asm volatile("ld.shared.u32 %0, [%1];" : "=r"(value) : "r"(address) : "memory");
+  asm volatile("ld.shared.u32 %0, [%1];" : "=r"(value) : "r"(address));
   return value;
 }
 MK_DEVICE Lanes<uint32_t> ld_shared_u32(Lanes<uint32_t> address, Lanes<bool> mask, Lanes<uint32_t> otherwise = {}) {
   uint32_t value = otherwise;
   asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p ld.shared.u32 %0, [%1]; }"
                : "+r"(value)
-               : "r"(address), "r"(uint32_t{mask})
-               : "memory");
+               : "r"(address), "r"(uint32_t{mask}));
   return value;
 }
 
 /// sm_50. PTX: "ld", .shared.u64.
 MK_DEVICE Lanes<uint64_t> ld_shared_u64(Lanes<uint32_t> address) {
   uint64_t value;
-  asm volatile("ld.shared.u64 %0, [%1];" : "=l"(value) : "r"(address) : "memory");
+  asm volatile("ld.shared.u64 %0, [%1];" : "=l"(value) : "r"(address));
   return value;
 }
 MK_DEVICE Lanes<uint64_t> ld_shared_u64(Lanes<uint32_t> address, Lanes<bool> mask, Lanes<uint64_t> otherwise = {}) {
   uint64_t value = otherwise;
   asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p ld.shared.u64 %0, [%1]; }"
                : "+l"(value)
-               : "r"(address), "r"(uint32_t{mask})
-               : "memory");
+               : "r"(address), "r"(uint32_t{mask}));
   return value;
 }
 
 /// sm_50. PTX: "ld", .shared.v2.u32.
 MK_DEVICE Words<2> ld_shared_v2(Lanes<uint32_t> address) {
   Words<2> value;
-  asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(value.w[0]), "=r"(value.w[1]) : "r"(address) : "memory");
+  asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(value.w[0]), "=r"(value.w[1]) : "r"(address));
   return value;
 }
 MK_DEVICE Words<2> ld_shared_v2(Lanes<uint32_t> address, Lanes<bool> mask, Words<2> otherwise = {}) {
   Words<2> value = otherwise;
   asm volatile("{ .reg .pred p; setp.ne.u32 p, %3, 0; @p ld.shared.v2.u32 {%0, %1}, [%2]; }"
                : "+r"(value.w[0]), "+r"(value.w[1])
-               : "r"(address), "r"(uint32_t{mask})
-               : "memory");
+               : "r"(address), "r"(uint32_t{mask}));
   return value;
 }
 
@@ -75,16 +71,14 @@ MK_DEVICE Words<4> ld_shared_v4(Lanes<uint32_t> address) {
   Words<4> value;
   asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
                : "=r"(value.w[0]), "=r"(value.w[1]), "=r"(value.w[2]), "=r"(value.w[3])
-               : "r"(address)
-               : "memory");
+               : "r"(address));
   return value;
 }
 MK_DEVICE Words<4> ld_shared_v4(Lanes<uint32_t> address, Lanes<bool> mask, Words<4> otherwise = {}) {
   Words<4> value = otherwise;
   asm volatile("{ .reg .pred p; setp.ne.u32 p, %5, 0; @p ld.shared.v4.u32 {%0, %1, %2, %3}, [%4]; }"
                : "+r"(value.w[0]), "+r"(value.w[1]), "+r"(value.w[2]), "+r"(value.w[3])
-               : "r"(address), "r"(uint32_t{mask})
-               : "memory");
+               : "r"(address), "r"(uint32_t{mask}));
   return value;
 }
 

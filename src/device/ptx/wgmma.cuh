@@ -36,9 +36,9 @@ template <class T, int N>
 MK_DEVICE void keep_in_order(Lanes<T> (&values)[N]) {
   MK_UNROLL for (int i = 0; i < N; i++) {
     if constexpr (kSame<T, float>)
-      asm volatile("" : "+f"(values[i])::"memory");
+      asm volatile("" : "+f"(values[i]));
     else
-      asm volatile("" : "+r"(values[i])::"memory");
+      asm volatile("" : "+r"(values[i]));
   }
 }
 

@@ -1,4 +1,5 @@
-// What a role's warp knows while it works: the launch, its place in the instruction stream, and the current instruction.
+// What a role's warp knows while it works: the launch, its place in the instruction stream, and the current
+// instruction.
 #pragma once
 
 #include "device/core/warp.cuh"
@@ -43,27 +44,28 @@ struct Context {
   using Shared = Layout<B>;
 
   const LaunchParameters& launch;
-  uint32_t base;       ///< shared-window address of the pages
+  uint32_t base;  ///< shared-window address of the pages
   Role role;
   uint32_t warp;       ///< in the CTA
   uint32_t epoch;      ///< launches on this workspace before this one
   uint32_t iteration;  ///< instructions that this CTA has begun before this one
   uint32_t slot;
-  uint32_t ring;       ///< ring stages that instructions before this one used
-  uint32_t tiles;      ///< output tiles that instructions before this one handed to the storer
+  uint32_t ring;   ///< ring stages that instructions before this one used
+  uint32_t tiles;  ///< output tiles that instructions before this one handed to the storer
   uint64_t page_map;
-  bool aborted;        ///< waits return at once; copies, stores and arrivals are left out
+  bool aborted;  ///< waits return at once; copies, stores and arrivals are left out
 
   MK_DEVICE uint32_t slot_address() const { return base + Shared::kSlots + slot * Shared::kSlotBytes; }
   /// Word `w` of the current instruction.
   MK_DEVICE uint32_t word(uint32_t w) const { return shared_word(slot_address() + 4 * w); }
-  MK_DEVICE int32_t index(uint32_t i) const { return static_cast<int32_t>(word(4 + i)); }
-  MK_DEVICE uint32_t wait_count() const { return word(2) >> 8 & 0xff; }
-  MK_DEVICE uint32_t arrival_count() const { return word(2) >> 16 & 0xff; }
+  MK_DEVICE int32_t index(uint32_t i) const { return static_cast<int32_t>(word(program::kWordIndex + i)); }
+  MK_DEVICE uint32_t wait_count() const { return word(program::kWordCounts) >> 8 & 0xff; }
+  MK_DEVICE uint32_t arrival_count() const { return word(program::kWordCounts) >> 16 & 0xff; }
   MK_DEVICE uint32_t guard(uint32_t wait) const {
-    return wait < 4 ? word(3) >> (8 * wait) & 0xff : word(58 + (wait - 4) / 4) >> (8 * (wait % 4)) & 0xff;
+    const uint32_t at = wait < 4 ? program::kWordGuards : program::kWordGuardsHigh - 1 + wait / 4;
+    return word(at) >> (8 * (wait % 4)) & 0xff;
   }
-  MK_DEVICE const NodeRecord* record() const { return launch.records + word(1); }
+  MK_DEVICE const NodeRecord* record() const { return launch.records + word(program::kWordNode); }
   MK_DEVICE const TensorMap* map(uint32_t number) const { return static_cast<const TensorMap*>(launch.maps) + number; }
   MK_DEVICE char* storage(uint32_t number) const { return static_cast<char*>(constant(launch.storages + number)); }
 
@@ -71,9 +73,5 @@ struct Context {
   MK_DEVICE uint32_t page(uint32_t lid) const { return static_cast<uint32_t>(page_map >> (4 * lid)) & 15; }
   MK_DEVICE uint32_t page_address(uint32_t lid) const { return base + page(lid) * B::kPageBytes; }
 };
-
-static_assert(__builtin_offsetof(Instruction, waits) == 4 * 20);
-static_assert(__builtin_offsetof(Instruction, arrivals) == 4 * 47);
-static_assert(__builtin_offsetof(Instruction, guards_high) == 4 * 58);
 
 }  // namespace megakittens::device

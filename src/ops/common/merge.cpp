@@ -88,12 +88,14 @@ program::OperandRecord operand_record(const ir::View& view, ir::DType dtype, boo
   return record;
 }
 
-bool bulk_suited(const ir::View& view, ir::DType dtype) {
+bool bulk_suited(const ir::View& view, ir::DType dtype, bool broadcast_batch) {
   int bytes = ir::size_of(dtype);
   if (view.offset * bytes % 16 != 0) return false;
   if (view.strides[3] != 1 && view.sizes[3] != 1) return false;
   for (int d = 0; d < 3; ++d)
-    if (view.sizes[d] != 1 && (view.strides[d] * bytes % 16 != 0 || view.strides[d] == 0)) return false;
+    if (view.sizes[d] != 1 &&
+        (view.strides[d] * bytes % 16 != 0 || (view.strides[d] == 0 && !(broadcast_batch && d < 2))))
+      return false;
   return true;
 }
 

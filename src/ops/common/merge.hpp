@@ -31,7 +31,8 @@ int element_bytes(program::ElementType type);
 /// A record of a rank-4 view; storage is left for the scheduler.
 program::OperandRecord operand_record(const ir::View& view, ir::DType dtype, bool output);
 
-/// Bulk tensor copies take it: last stride 1, other strides and the offset multiples of 16 bytes.
-bool bulk_suited(const ir::View& view, ir::DType dtype);
+/// Bulk tensor copies take it: last stride 1, other strides and the offset multiples of 16 bytes. With
+/// `broadcast_batch` the first two dimensions may be broadcast: their map has one element there.
+bool bulk_suited(const ir::View& view, ir::DType dtype, bool broadcast_batch = false);
 
 }  // namespace megakittens::ops

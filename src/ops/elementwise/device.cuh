@@ -1,8 +1,10 @@
-// Device half of the tiled elementwise type. Matrix operands arrive in slots of pages by bulk copy, vectors and scalars
-// are read from global memory, and results leave by bulk store, often from the slot of an operand (row 28).
+// Device half of both elementwise icodes. Tiled: matrix operands arrive in slots of pages by bulk copy, vectors and
+// scalars are read from global memory, and results leave by bulk store, often from the slot of an operand (row 28).
+// General: consumers read and write global memory by ordinary accesses.
 #pragma once
 
-#include "ops/elementwise_general/device.cuh"
+#include "ops/elementwise/place_chunk.cuh"
+#include "ops/icodes.hpp"
 
 namespace megakittens::ops {
 
@@ -10,8 +12,8 @@ namespace elementwise {
 
 /// What a record says about slots, read once an instruction.
 struct SlotPlan {
-  uint32_t rows;      ///< of a tile
-  uint32_t bytes;     ///< of a slot
+  uint32_t rows;   ///< of a tile
+  uint32_t bytes;  ///< of a slot
   uint32_t per_tile;
   uint32_t per_page;
 
@@ -27,6 +29,11 @@ struct SlotPlan {
     return c.page_address(slot / per_page) + slot % per_page * bytes;
   }
 };
+
+template <class B>
+MK_DEVICE bool is_tiled(const device::Context<B>& c) {
+  return (c.word(0) & 0xffff) == kIcode_elementwise;
+}
 
 template <class B>
 MK_DEVICE uint32_t tile_count(const device::Context<B>& c) {
@@ -87,13 +94,14 @@ struct TilePort {
     if (operand.map == program::kNoMap) return global.load(k, values);
     const uint32_t address = plan.address(global.c, tile * plan.per_tile + slot_of(k));
     MK_UNROLL for (uint32_t g = 0; g < kRuns; ++g)
-      read_run(operand.type, run(address, operand.type, g), values + g * kRun);
+        read_run(operand.type, run(address, operand.type, g), values + g * kRun);
   }
   MK_DEVICE void store(uint32_t k, const Lanes<float> (&values)[kChunk]) const {
     const program::OperandRecord& operand = global.record->operands[k];
+    if (operand.map == program::kNoMap) return global.store(k, values);
     const uint32_t address = plan.address(global.c, tile * plan.per_tile + slot_of(k));
     MK_UNROLL for (uint32_t g = 0; g < kRuns; ++g)
-      write_run(operand.type, run(address, operand.type, g), values + g * kRun);
+        write_run(operand.type, run(address, operand.type, g), values + g * kRun);
   }
 };
 
@@ -102,17 +110,22 @@ struct TilePort {
 struct Elementwise : Quiet {
   template <class B>
   MK_DEVICE uint32_t ring_stages(const device::Context<B>& c) const {
-    return elementwise::tile_count(c);
+    return elementwise::is_tiled(c) ? elementwise::tile_count(c) : 1;
   }
   template <class B>
   MK_DEVICE uint32_t output_tiles(const device::Context<B>& c) const {
-    return elementwise::tile_count(c);
+    return elementwise::is_tiled(c) ? elementwise::tile_count(c) : 0;
   }
 
   /// Copies the operands whose waits this role stands for: the loader those without, the follower those with.
   template <class B>
   MK_DEVICE void bring(device::Context<B>& c, bool dependent) const {
     using namespace elementwise;
+    if (!is_tiled(c)) {  // one stage without bytes hands the follower's acquire to the consumers (rows 8 and 10)
+      wait_stage_free(c, 0, device::kRingStages);
+      if (dependent) wait_counters(c, 0xff & ~program::kGuardWrite);
+      return fill_stage(c, 0, 0);
+    }
     const program::NodeRecord* record = c.record();
     const SlotPlan plan(record);
     uint32_t guarded = 0;
@@ -154,31 +167,42 @@ struct Elementwise : Quiet {
     using namespace elementwise;
     const program::NodeRecord* record = c.record();
     const SlotPlan plan(record);
+    const bool tiled = is_tiled(c), single_row = (device::constant(&record->flags) & kSingleRow) != 0;
     TilePort<B> port{{c, record, {}}, plan, 0, 0};
     Place& place = port.global.place;
     place.outer0 = c.index(kOuter0);
     place.outer1 = c.index(kOuter1);
     place.row_end = c.index(kRow) + c.index(kRows);
     place.column_end = c.index(kColumn) + c.index(kColumns);
-    const uint32_t tiles = tile_count(c);
-    MK_ROLLED for (uint32_t t = 0; t < tiles; ++t) {
-      wait_stage_full_warp(c, t);
-      port.tile = t;
-      MK_ROLLED for (uint32_t r = c.warp * kChunkRows; r < plan.rows; r += device::kConsumerWarps * kChunkRows) {
-        port.row = static_cast<int32_t>(r);
-        place_chunk(place, false, c.index(kRow) + port.row, c.index(kColumn) + static_cast<int32_t>(t) * kTileColumns);
+    if (!tiled) {
+      pass_pages_warp(c);
+      wait_writable_warp(c);
+    }
+    // Blocks of columns as wide as a tile, rows dealt to the warps; or long pieces of a single row.
+    const int32_t warp = static_cast<int32_t>(c.warp), warps = device::kConsumerWarps;
+    const int32_t width = single_row ? warps * kLongRow : kTileColumns;
+    const int32_t rows = tiled ? static_cast<int32_t>(plan.rows) : c.index(kRows);
+    uint32_t block = 0;
+    MK_ROLLED for (int32_t n = place.column_end - c.index(kColumns); n < place.column_end; n += width, ++block) {
+      if (tiled || block == 0) wait_stage_full_warp(c, block);
+      port.tile = block;
+      MK_ROLLED for (int32_t r = single_row ? 0 : warp * kChunkRows; r < rows; r += warps * kChunkRows) {
+        port.row = r;
+        place_chunk(place, single_row, c.index(kRow) + r, single_row ? n + warp * kLongRow : n);
         Lanes<float> acc[kChunk];
         MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) acc[i] = 0.0f;
         run_code<program::kTemporaries>(record, acc, port);
       }
-      finish_tile_warp(c, t);
+      if (tiled) finish_tile_warp(c, block);
     }
+    if (!tiled) device::one_lane([&] { free_stage(c, 0, 1); });
   }
 
   /// Stores finished tiles and gives every page back (rows 6 to 8).
   template <class B>
   MK_DEVICE void store(device::Context<B>& c) const {
     using namespace elementwise;
+    if (!is_tiled(c)) return;
     const program::NodeRecord* record = c.record();
     const SlotPlan plan(record);
     const uint32_t tiles = tile_count(c), pages = plan.pages(tiles);

@@ -19,7 +19,5 @@ inline constexpr int32_t kStageDepth = 64;
 /// Output tile of one CTA.
 inline constexpr int32_t kHopperRows = 128, kHopperColumns = 256;
 inline constexpr int32_t kBlackwellRows = 256, kBlackwellColumns = 256;
-inline constexpr int32_t kGeneralRows = 128, kGeneralColumns = 128;
-inline constexpr int32_t kExactRows = 64, kExactColumns = 128;
 
 }  // namespace megakittens::ops::gemm

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "ops/gemm/arguments.hpp"
 #include "ops/gemm/space.hpp"
 #include "ops/icodes.hpp"
@@ -16,8 +18,8 @@ enum class LayoutB : std::uint8_t { k_major, n_major };
 
 /// How B lies, or why bulk copies cannot bring it.
 std::variant<LayoutB, std::string> layout_of_b(const Space& space) {
-  if (bulk_suited(space.views[1], space.in)) return LayoutB::n_major;
-  if (bulk_suited(space.views[1].transpose(2, 3), space.in)) return LayoutB::k_major;
+  if (bulk_suited(space.views[1], space.in, true)) return LayoutB::n_major;
+  if (bulk_suited(space.views[1].transpose(2, 3), space.in, true)) return LayoutB::k_major;
   return std::string("gemm: B's base or pitch is not a multiple of 16 bytes, or neither K nor N is contiguous");
 }
 
@@ -30,14 +32,39 @@ program::TensorMapDescription map_of(const ir::View& view, ir::DType dtype, int 
   map.rank = 4;
   map.offset = view.offset;
   for (int d = 0; d < 4; ++d) {
-    map.sizes[d] = static_cast<std::uint64_t>(view.sizes[3 - d]);
-    map.strides[d] = d == 0 ? bytes : view.sizes[3 - d] == 1 ? 16 : view.strides[3 - d] * bytes;
+    bool single = view.sizes[3 - d] == 1 || view.strides[3 - d] == 0;
+    map.sizes[d] = single ? 1 : static_cast<std::uint64_t>(view.sizes[3 - d]);
+    map.strides[d] = d == 0 ? bytes : single ? 16 : view.strides[3 - d] * bytes;
     map.box[d] = 1;
   }
   map.box[0] = static_cast<std::uint32_t>(box_columns);
   map.box[1] = static_cast<std::uint32_t>(box_rows);
   map.swizzle = program::Swizzle::b128;
   return map;
+}
+
+/// The order in which Hopper's loop lets go of its pages (ops/gemm/sm90.cuh): unused ones, then B's page of each of the
+/// last chunks of K with A's page behind its second half.
+std::uint64_t release_order(std::int64_t depth) {
+  constexpr int kStages = 4;
+  constexpr int kFirstPageA = 4;
+  constexpr int kPages = 7;
+  std::int64_t chunks = (depth + kStageDepth - 1) / kStageDepth;
+  std::vector<int> order;
+  auto used = [&](int lid) {
+    return lid < kFirstPageA ? lid < chunks : lid < kFirstPageA + 2 && 2 * (lid - kFirstPageA) < chunks;
+  };
+  for (int lid = 0; lid < kPages; ++lid)
+    if (!used(lid)) order.push_back(lid);
+  for (std::int64_t k = std::max<std::int64_t>(0, chunks - kStages); k < chunks; ++k) {
+    int stage = static_cast<int>(k % kStages);
+    order.push_back(stage);
+    bool last_of_a = k % 2 == 1 ? k + 3 >= chunks : k + 1 >= chunks;
+    if (last_of_a) order.push_back(kFirstPageA + stage / 2);
+  }
+  std::uint64_t packed = 0;
+  for (std::size_t q = 0; q < order.size(); ++q) packed |= static_cast<std::uint64_t>(order[q]) << (4 * q);
+  return packed;
 }
 
 }  // namespace
@@ -52,7 +79,7 @@ std::optional<std::string> Gemm::unsuited(const ir::Graph& graph, const ir::Node
   const Space& space = std::get<Space>(made);
   if (space.in == ir::DType::f32) return "gemm: f32 products are exact, by the general type";
   if (space.k == 0) return "gemm: K is 0";
-  if (!bulk_suited(space.views[0], space.in))
+  if (!bulk_suited(space.views[0], space.in, true))
     return "gemm: A's base or pitch is not a multiple of 16 bytes, or its K is not contiguous";
   auto layout = layout_of_b(space);
   if (auto* problem = std::get_if<std::string>(&layout)) return *problem;
@@ -78,8 +105,10 @@ std::unique_ptr<NodePlan> Gemm::plan(const ir::Graph& graph, const ir::Node& nod
   std::uint16_t icode = layout == LayoutB::k_major ? (f16 ? kIcode_gemm_f16_kmajor : kIcode_gemm_bf16_kmajor)
                                                    : (f16 ? kIcode_gemm_f16_nmajor : kIcode_gemm_bf16_nmajor);
   TileShape shape{.rows = paired ? 2 * rows : rows, .columns = columns, .paired = paired};
+  std::uint64_t order = blackwell ? program::kReleaseInOrder : release_order(space.k);
   auto plan = std::make_unique<TilePlan>(std::move(space), shape);
   plan->icode = icode;
+  plan->release_order = order;
   plan->maps = {a, b};
   return plan;
 }

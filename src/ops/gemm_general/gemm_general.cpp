@@ -25,11 +25,9 @@ std::optional<std::string> GemmGeneral::unsuited(const ir::Graph& graph, const i
 std::unique_ptr<NodePlan> GemmGeneral::plan(const ir::Graph& graph, const ir::Node& node, const PlanOptions&) const {
   Space space = std::get<Space>(make_space(graph, node));
   ir::DType in = space.in;
-  bool exact = in == ir::DType::f32;
-  TileShape shape{
-      .rows = exact ? kExactRows : kGeneralRows, .columns = exact ? kExactColumns : kGeneralColumns, .paired = false};
+  TileShape shape{.rows = kHopperRows, .columns = kHopperColumns, .paired = false};
   auto plan = std::make_unique<TilePlan>(std::move(space), shape);
-  plan->icode = exact                   ? kIcode_gemm_general_f32
+  plan->icode = in == ir::DType::f32    ? kIcode_gemm_general_f32
                 : in == ir::DType::bf16 ? kIcode_gemm_general_bf16
                                         : kIcode_gemm_general_f16;
   return plan;

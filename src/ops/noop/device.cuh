@@ -5,13 +5,11 @@
 
 namespace megakittens::ops {
 
-/// Consumer warps pass on pages that their instruction does not use, a page a warp.
+/// Consumer warps pass on pages that their instruction does not use, from logical page `first` on, a page a warp.
 template <class B>
-MK_DEVICE void pass_pages_warp(device::Context<B>& c) {
-  for (uint32_t lid = c.warp; lid < B::kPages; lid += device::kConsumerWarps) {
-    const uint32_t page = c.page(lid);
-    wait_warp(c, c.base + device::Layout<B>::kPageFree + 8 * page, (c.iteration & 1) ^ 1, device::WaitKind::page_free,
-              page);
+MK_DEVICE void pass_pages_warp(device::Context<B>& c, uint32_t first = 0) {
+  for (uint32_t lid = first + c.warp; lid < B::kPages; lid += device::kConsumerWarps) {
+    wait_page_warp(c, lid);
     device::one_lane([&] { finish_page(c, lid); });
   }
 }

@@ -1,0 +1,53 @@
+// Runs programs on the emulated machine, with what a device keeps between launches: counters, tickets and workspace.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "emulator/launch.hpp"
+#include "program/launch.hpp"
+#include "program/program.hpp"
+
+namespace megakittens::emulator {
+
+struct RunOptions {
+  std::uint64_t seed = 1;
+  bool check = true;
+  bool strict = false;
+  bool arithmetic = true;
+  bool expire_waits = false;
+  std::uint64_t wait_limit = 1ull << 40;  ///< clocks that a bounded wait may take
+  std::vector<PlantedFault> faults;
+};
+
+/// One program and its workspace; launches on it follow each other. The program must outlive it.
+class Workspace {
+ public:
+  /// Throws CapacityError where the program needs more than the emulated machine has, FormatError for a program whose
+  /// numbers are out of bounds.
+  explicit Workspace(const program::Program& program);
+  ~Workspace();
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+
+  /// Bytes of counters, control words and storages between nodes.
+  std::uint64_t bytes() const;
+
+  /// `storages[s]` is the base of the program's storage s where that is an input or an output, and ignored elsewhere.
+  /// Inputs that bulk copies read and that are not aligned to 16 bytes are copied first, and back if they are mutated.
+  Report launch(std::span<void* const> storages, const RunOptions& options = {});
+
+  /// What an expired wait left behind; `claimed` is 0 where none did.
+  const program::AbortRecord& abort_record() const;
+  /// Makes the workspace fit for the next launch after one that was given up.
+  void reset();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// "storer of SM 3, instruction 80 (node 'mm_1'): counter 40 is 15, waits for 16" for a record.
+std::string describe(const program::AbortRecord& record, const program::Program& program);
+
+}  // namespace megakittens::emulator

@@ -1,0 +1,51 @@
+// Checks a program's orderings from the program alone, by code that shares nothing with the scheduler.
+#pragma once
+
+#include <functional>
+
+#include "ops/instruction_type.hpp"
+
+namespace megakittens::schedule {
+
+enum class Rule : std::uint8_t {
+  bounds,             ///< program::verify_bounds refuses it
+  counts,             ///< a counter is raised, or a wait needs, another number of times than declared
+  deadlock,           ///< waits and queue order form a cycle, or a ticket waits for a later one
+  outside,            ///< a region lies outside its storage, or is written though its operand is no output
+  never_written,      ///< something is read, or returned, that nothing wrote
+  read_after_write,   ///< a reader does not wait for the writer of what it reads
+  write_after_read,   ///< a writer does not wait for a reader of what it overwrites
+  write_after_write,  ///< a writer does not wait for the writer of what it overwrites
+  live_overlap,       ///< a reader waits for a writer whose value another has overwritten before
+};
+std::string_view name_of(Rule rule);
+
+struct Finding {
+  Rule rule = Rule::bounds;
+  std::uint32_t instruction = 0;
+  /// The other instruction of a pair; the same one where there is none.
+  std::uint32_t other = 0;
+  /// A sentence that names both with their nodes, the storage and the region.
+  std::string text;
+};
+
+struct VerifyOptions {
+  /// Stops after so many.
+  std::size_t most = 100;
+  /// Regions by icode; ops::type_of_icode unless a test brings types of its own.
+  std::function<const ops::InstructionType&(std::uint16_t)> type_of;
+};
+
+/// Empty where the program keeps all rules. What counts as order:
+/// - B's access comes after instruction A where B has a wait that guards this access, for a counter that A raises, or
+///   that an instruction raises which itself waits (with any guard that it uses) for A, and so on. A wait counts only
+///   where it needs every arrival: fewer do not say whose they were.
+/// - Queue order alone orders no data: consecutive instructions of a list overlap, and one without arrivals may leave
+///   stores in flight. It decides whether the program can move: per-SM lists together with all waits must be free of
+///   cycles; tickets of the global queue may be held by any number of SMs, so each wait must point to a lower number.
+/// Every pair of overlapping accesses is covered, exactly, to the byte.
+/// Throws FormatError for an icode that no type has, CapacityError where regions of one storage need more than 2^26
+/// pieces to be told apart.
+std::vector<Finding> verify(const program::Program& program, const VerifyOptions& options = {});
+
+}  // namespace megakittens::schedule
