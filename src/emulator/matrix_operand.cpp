@@ -26,9 +26,11 @@ void convert_chunk(const std::byte* from, device::host::Half type, float (&to)[8
 typedef float Vector __attribute__((vector_size(64), aligned(4), may_alias));
 constexpr std::uint32_t kWidth = 16, kRowBlock = 8;
 
-// Eight rows by sixteen columns stay in registers over the sixteen k. Inlined into one function for each kind of machine.
+// Eight rows by sixteen columns stay in registers over the sixteen k. Inlined into one function for each kind of
+// machine.
 inline __attribute__((always_inline)) void multiply_add_body(float* __restrict c, const float* __restrict a,
-                                                             const float* __restrict b, std::uint32_t m, std::uint32_t n) {
+                                                             const float* __restrict b, std::uint32_t m,
+                                                             std::uint32_t n) {
   std::uint32_t j = 0;
   for (; j + kWidth <= n; j += kWidth) {
     for (std::uint32_t i = 0; i < m; i += kRowBlock) {
@@ -50,10 +52,12 @@ inline __attribute__((always_inline)) void multiply_add_body(float* __restrict c
 }
 
 #if defined(__x86_64__)
-__attribute__((target("avx512f"))) void multiply_add_avx512(float* c, const float* a, const float* b, std::uint32_t m, std::uint32_t n) {
+__attribute__((target("avx512f"))) void multiply_add_avx512(float* c, const float* a, const float* b, std::uint32_t m,
+                                                            std::uint32_t n) {
   multiply_add_body(c, a, b, m, n);
 }
-__attribute__((target("avx2,fma"))) void multiply_add_avx2(float* c, const float* a, const float* b, std::uint32_t m, std::uint32_t n) {
+__attribute__((target("avx2,fma"))) void multiply_add_avx2(float* c, const float* a, const float* b, std::uint32_t m,
+                                                           std::uint32_t n) {
   multiply_add_body(c, a, b, m, n);
 }
 #endif
@@ -82,8 +86,8 @@ void multiply_add(float* c, const float* a, const float* b, std::uint32_t m, std
   chosen(c, a, b, m, n);
 }
 
-void read_operand(Machine& machine, Cta& cta, const MatrixOperand& operand, std::uint32_t rows, float* out, std::uint32_t pitch,
-                  const Access& access, const Warp& issuer, bool compute) {
+void read_operand(Machine& machine, Cta& cta, const MatrixOperand& operand, std::uint32_t rows, float* out,
+                  std::uint32_t pitch, const Access& access, const Warp& issuer, bool compute) {
   const std::uint32_t lines = operand.k_major ? rows : kDepth;
   const std::uint32_t parts = operand.k_major ? kDepth / 8 : rows / 8;
   Checker* checker = machine.checker();
@@ -93,8 +97,9 @@ void read_operand(Machine& machine, Cta& cta, const MatrixOperand& operand, std:
       const std::uint32_t at = operand.chunk(line, part);
       float values[8] = {};
       if (at < kReservedSharedBytes || at + 16 > cta.shared_bytes) {
-        machine.add_finding(Rule::kOutOfBounds, 400, fmt::format("  a matrix operand of {} reaches shared offset {:#x}; the CTA ends at {:#x}",
-                                                                 machine.describe(issuer), at, cta.shared_bytes));
+        machine.add_finding(Rule::kOutOfBounds, 400,
+                            fmt::format("  a matrix operand of {} reaches shared offset {:#x}; the CTA ends at {:#x}",
+                                        machine.describe(issuer), at, cta.shared_bytes));
       } else {
         if (checker != nullptr) checker->access_cell(*cta.shared_region, at, access);
         if (compute) convert_chunk(cta.shared + at, operand.type, values);

@@ -1,6 +1,6 @@
-// A chain of products as the interpreter will run it, written by hand: y = relu(x W) for several layers in one launch. Tiles
-// of 128 x 256, a loader warp with a ring of stages through tensor maps, two consumer warpgroups, bulk stores of the results,
-// counters per row block between layers.
+// A chain of products as the interpreter will run it, written by hand: y = relu(x W) for several layers in one launch.
+// Tiles of 128 x 256, a loader warp with a ring of stages through tensor maps, two consumer warpgroups, bulk stores of
+// the results, counters per row block between layers.
 #pragma once
 
 #include <cstring>
@@ -13,7 +13,8 @@ namespace megakittens::emulator {
 
 struct Mlp {
   static constexpr std::uint32_t kTileM = 128, kTileN = 256, kTileK = 64, kStages = 3, kWarps = 12;
-  static constexpr std::uint32_t kBytesA = kTileM * kTileK * 2, kBytesB = kTileN * kTileK * 2, kStageBytes = kBytesA + kBytesB;
+  static constexpr std::uint32_t kBytesA = kTileM * kTileK * 2, kBytesB = kTileN * kTileK * 2,
+                                 kStageBytes = kBytesA + kBytesB;
   static constexpr std::uint32_t kOutBytes = kTileM * kTileN * 2;
 
   std::uint32_t size, layers, grid;
@@ -22,9 +23,12 @@ struct Mlp {
   std::vector<std::uint32_t> counters;                  // [layer][row block]
   std::vector<device::TensorMap> maps_a, maps_b, maps_out;
 
-  Mlp(std::uint32_t s, std::uint32_t l, std::uint32_t g) : size(s), layers(l), grid(g), weights(std::size_t{l} * s * s) {
+  Mlp(std::uint32_t s, std::uint32_t l, std::uint32_t g)
+      : size(s), layers(l), grid(g), weights(std::size_t{l} * s * s) {
     activations.assign(l + 1, std::vector<std::uint16_t>(std::size_t{s} * s));
-    auto value = [](std::uint32_t i) { return static_cast<float>(static_cast<int>(i * 2654435761u >> 24) - 128) / 128.0f; };
+    auto value = [](std::uint32_t i) {
+      return static_cast<float>(static_cast<int>(i * 2654435761u >> 24) - 128) / 128.0f;
+    };
     for (std::uint32_t i = 0; i < weights.size(); i++) weights[i] = device::to_bf16(value(i) / 16).bits;
     for (std::uint32_t i = 0; i < activations[0].size(); i++) activations[0][i] = device::to_bf16(value(i + 4711)).bits;
     reset();
@@ -34,7 +38,8 @@ struct Mlp {
       maps_out.push_back(map(activations[i + 1].data(), 64, 64, device::Swizzle::k128B));
     }
   }
-  device::TensorMap map(const void* base, std::uint16_t box_columns, std::uint16_t box_rows, device::Swizzle swizzle) const {
+  device::TensorMap map(const void* base, std::uint16_t box_columns, std::uint16_t box_rows,
+                        device::Swizzle swizzle) const {
     device::TensorMapFields f{};
     f.base = reinterpret_cast<std::uintptr_t>(base);
     f.dims_minus_one[0] = f.dims_minus_one[1] = size - 1;
@@ -61,7 +66,8 @@ struct Mlp {
     c.shared_bytes = 1024 + kStages * kStageBytes + kOutBytes;
     c.buffers = {buffer("weights", weights, Contents::kReadOnly), buffer("counters", counters)};
     for (std::uint32_t i = 0; i <= layers; i++) {
-      c.buffers.push_back(buffer("activation " + std::to_string(i), activations[i], i == 0 ? Contents::kReadOnly : Contents::kUnwritten));
+      c.buffers.push_back(buffer("activation " + std::to_string(i), activations[i],
+                                 i == 0 ? Contents::kReadOnly : Contents::kUnwritten));
     }
     return c;
   }
@@ -77,7 +83,8 @@ struct Mlp {
   }
   std::uint32_t tiles_n() const { return size / kTileN; }
 
-  // f(layer, row block, column block, number) for each tile of this CTA, in an order in which no tile waits for a later one.
+  // f(layer, row block, column block, number) for each tile of this CTA, in an order in which no tile waits for a later
+  // one.
   template <class F>
   void for_tiles(F f) const {
     const std::uint32_t per_layer = size / kTileM * tiles_n();
@@ -139,8 +146,10 @@ struct Mlp {
     const std::uint32_t warp = device::host::warp_index() % 4, page = page_out() + group * kOutBytes / 2;
     const device::Lanes<std::uint32_t> lane = device::lane_index();
     for (std::uint32_t r = 0; r < kTileN / 2; r += 2) {
-      const device::Lanes<std::uint32_t> at = (warp * 16u + lane / 4u + r / 2 % 2 * 8u) * 128u + (8 * (r / 4) % 64 + lane % 4u * 2u) * 2u;
-      const device::Lanes<std::uint32_t> address = device::swizzle_address<device::Swizzle::k128B>(at + (page + r / 32 * 8192));
+      const device::Lanes<std::uint32_t> at =
+          (warp * 16u + lane / 4u + r / 2 % 2 * 8u) * 128u + (8 * (r / 4) % 64 + lane % 4u * 2u) * 2u;
+      const device::Lanes<std::uint32_t> address =
+          device::swizzle_address<device::Swizzle::k128B>(at + (page + r / 32 * 8192));
       ptx::st_shared_u32(address, device::pack_bf16x2(device::max(acc[r], 0.0f), device::max(acc[r + 1], 0.0f)));
     }
     ptx::fence_proxy_async_shared_cta();
@@ -148,7 +157,8 @@ struct Mlp {
     if (warp == 0) {
       device::one_lane([&] {
         for (std::uint32_t b = 0; b < 4; b++) {
-          const std::int32_t x = static_cast<std::int32_t>(column * kTileN + b * 64), y = static_cast<std::int32_t>(row * kTileM + group * 64);
+          const std::int32_t x = static_cast<std::int32_t>(column * kTileN + b * 64),
+                             y = static_cast<std::int32_t>(row * kTileM + group * 64);
           ptx::cp_async_bulk_tensor_s2g(&maps_out[layer], {x, y}, page + b * 8192);
         }
         ptx::cp_async_bulk_commit_group();
