@@ -67,7 +67,7 @@ Program Graph::schedule(const ScheduleOptions& options) const {
   internal.cluster = options.cluster;
   internal.tiling = options.fixed_tiling ? ops::Tiling::seed : ops::Tiling::automatic;
   internal.fusion = options.fusion;
-  internal.numerics = options.fused_numerics ? runtime::Numerics::fused : runtime::Numerics::eager;
+  internal.numerics = options.fused_numerics ? passes::Numerics::fused : passes::Numerics::eager;
   return Program(std::make_shared<const Program::State>(Program::State{runtime::prepare(state_->graph, internal)}));
 }
 

@@ -63,7 +63,7 @@ runtime::PrepareOptions ScheduleArguments::parse() const {
   options.queue = program::parse_queue_mode(queue_);
   options.tiling = parse_tiling(tiling_);
   options.fusion = parse_switch("--fusion", fusion_);
-  options.numerics = runtime::parse_numerics(numerics_);
+  options.numerics = passes::parse_numerics(numerics_);
   return options;
 }
 

@@ -55,7 +55,7 @@ def test_binary_and_text_programs_hold_the_same(graph, tmp_path):
         (["--queue", "fifo"], "unknown queue mode 'fifo'; known are per-sm, global"),
         (["--tiling", "big"], "unknown tiling 'big'; known are auto, seed"),
         (["--fusion", "yes"], "--fusion takes on or off, not 'yes'"),
-        (["--numerics", "fp64"], "unknown numerics 'fp64'; known are eager, fused"),
+        (["--numerics", "fp64"], "numerics 'fp64' is unknown; known are 'eager' and 'fused'"),
         (["--sms", "many"], "--sms takes a whole number from 1 to 4096, not 'many'"),
         (["--sms", "-3"], "--sms takes a whole number from 1 to 4096, not '-3'"),
         (["--cluster", "3"], "--cluster takes a whole number from 1 to 2, not '3'"),

@@ -49,13 +49,12 @@ struct Context {
   uint32_t warp;       ///< in the CTA
   uint32_t epoch;      ///< launches on this workspace before this one
   uint32_t iteration;  ///< instructions that this CTA has begun before this one
-  uint32_t slot;
-  uint32_t ring;   ///< ring stages that instructions before this one used
-  uint32_t tiles;  ///< output tiles that instructions before this one handed to the storer
-  uint64_t page_map;
-  bool aborted;  ///< waits return at once; copies, stores and arrivals are left out
+  uint32_t ring;       ///< ring stages that instructions before this one used
+  uint32_t tiles;      ///< output tiles that instructions before this one handed to the storer
+  bool aborted;        ///< waits return at once; copies, stores and arrivals are left out
 
-  MK_DEVICE uint32_t slot_address() const { return base + Shared::kSlots + slot * Shared::kSlotBytes; }
+  MK_DEVICE uint32_t slot() const { return iteration % B::kSlots; }
+  MK_DEVICE uint32_t slot_address() const { return base + Shared::kSlots + slot() * Shared::kSlotBytes; }
   /// Word `w` of the current instruction.
   MK_DEVICE uint32_t word(uint32_t w) const { return shared_word(slot_address() + 4 * w); }
   MK_DEVICE int32_t index(uint32_t i) const { return static_cast<int32_t>(word(program::kWordIndex + i)); }
@@ -69,8 +68,10 @@ struct Context {
   MK_DEVICE const TensorMap* map(uint32_t number) const { return static_cast<const TensorMap*>(launch.maps) + number; }
   MK_DEVICE char* storage(uint32_t number) const { return static_cast<char*>(constant(launch.storages + number)); }
 
-  /// Physical page of logical page `lid`, and its address.
-  MK_DEVICE uint32_t page(uint32_t lid) const { return static_cast<uint32_t>(page_map >> (4 * lid)) & 15; }
+  /// Physical page of logical page `lid`, and its address. Read from the slot each time: registers are scarcer.
+  MK_DEVICE uint32_t page(uint32_t lid) const {
+    return shared_word(slot_address() + Shared::kPageMap + lid / 8 * 4) >> (4 * (lid % 8)) & 15;
+  }
   MK_DEVICE uint32_t page_address(uint32_t lid) const { return base + page(lid) * B::kPageBytes; }
 };
 

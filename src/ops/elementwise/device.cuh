@@ -71,7 +71,7 @@ struct SharedRun {
 /// Operands in slots by shared memory, the others as GlobalPort.
 template <class B>
 struct TilePort {
-  GlobalPort<B> global;
+  GlobalPort<B, ChunkPlace<B>> global;
   const SlotPlan& plan;
   uint32_t tile;
   int32_t row;  ///< of the chunk inside the tile
@@ -96,7 +96,7 @@ struct TilePort {
     MK_UNROLL for (uint32_t g = 0; g < kRuns; ++g)
         read_run(operand.type, run(address, operand.type, g), values + g * kRun);
   }
-  MK_DEVICE void store(uint32_t k, const Lanes<float> (&values)[kChunk]) const {
+  MK_DEVICE void store(uint32_t k, Lanes<float> (&values)[kChunk]) const {
     const program::OperandRecord& operand = global.record->operands[k];
     if (operand.map == program::kNoMap) return global.store(k, values);
     const uint32_t address = plan.address(global.c, tile * plan.per_tile + slot_of(k));
@@ -153,14 +153,6 @@ struct Elementwise : Quiet {
       });
     }
   }
-  template <class B>
-  MK_DEVICE void load(device::Context<B>& c) const {
-    bring(c, false);
-  }
-  template <class B>
-  MK_DEVICE void follow(device::Context<B>& c) const {
-    bring(c, true);
-  }
 
   template <class B>
   MK_DEVICE void consume(device::Context<B>& c) const {
@@ -168,12 +160,8 @@ struct Elementwise : Quiet {
     const program::NodeRecord* record = c.record();
     const SlotPlan plan(record);
     const bool tiled = is_tiled(c), single_row = (device::constant(&record->flags) & kSingleRow) != 0;
-    TilePort<B> port{{c, record, {}}, plan, 0, 0};
-    Place& place = port.global.place;
-    place.outer0 = c.index(kOuter0);
-    place.outer1 = c.index(kOuter1);
-    place.row_end = c.index(kRow) + c.index(kRows);
-    place.column_end = c.index(kColumn) + c.index(kColumns);
+    TilePort<B> port{{c, record, ChunkPlace<B>(c, single_row)}, plan, 0, 0};
+    const int32_t column_end = c.index(kColumn) + c.index(kColumns);
     if (!tiled) {
       pass_pages_warp(c);
       wait_writable_warp(c);
@@ -183,12 +171,13 @@ struct Elementwise : Quiet {
     const int32_t width = single_row ? warps * kLongRow : kTileColumns;
     const int32_t rows = tiled ? static_cast<int32_t>(plan.rows) : c.index(kRows);
     uint32_t block = 0;
-    MK_ROLLED for (int32_t n = place.column_end - c.index(kColumns); n < place.column_end; n += width, ++block) {
+    MK_ROLLED for (int32_t n = c.index(kColumn); n < column_end; n += width, ++block) {
       if (tiled || block == 0) wait_stage_full_warp(c, block);
       port.tile = block;
       MK_ROLLED for (int32_t r = single_row ? 0 : warp * kChunkRows; r < rows; r += warps * kChunkRows) {
         port.row = r;
-        place_chunk(place, single_row, c.index(kRow) + r, single_row ? n + warp * kLongRow : n);
+        port.global.place.first_row = c.index(kRow) + r;
+        port.global.place.first_column = single_row ? n + warp * kLongRow : n;
         Lanes<float> acc[kChunk];
         MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) acc[i] = 0.0f;
         run_code<program::kTemporaries>(record, acc, port);

@@ -68,7 +68,25 @@ MK_DEVICE void stage_chunk(Context<B>& c, uint32_t k) {
   sync_consumers();
 }
 
-/// acc += A * B for the warpgroup's 64 rows. Staged: chunks come by stage_chunk, one at a time.
+/// What the instruction's icode says about its operands.
+struct Kind {
+  bool general;  ///< operands come by the consumers' ordinary loads
+  bool exact;    ///< fp32
+  bool f16;
+  bool n_major;
+
+  template <class B>
+  MK_DEVICE explicit Kind(const Context<B>& c) {
+    const uint32_t icode = c.word(0) & 0xffff;
+    general = icode >= kIcode_gemm_general_bf16;
+    exact = icode == kIcode_gemm_general_f32;
+    f16 = icode == kIcode_gemm_f16_kmajor || icode == kIcode_gemm_f16_nmajor || icode == kIcode_gemm_general_f16;
+    n_major = icode == kIcode_gemm_bf16_nmajor || icode == kIcode_gemm_f16_nmajor;
+  }
+};
+
+/// acc += A * B for the warpgroup's 64 rows. Staged: chunks come by stage_chunk, one at a time. One loop a kind: with
+/// the kinds' products in branches of one loop the assembler serialises them (C7520).
 template <class In, bool kTransB, class B>
 MK_DEVICE void multiply(Context<B>& c, bool staged, Lanes<float> (&acc)[kAccumulators]) {
   using namespace megakittens::sm90;
@@ -100,23 +118,6 @@ MK_DEVICE void multiply(Context<B>& c, bool staged, Lanes<float> (&acc)[kAccumul
   ptx::keep_in_order(acc);
   if (!staged && count > 0) release_chunk(c, count - 1, count);
 }
-
-/// What the instruction's icode says about its operands.
-struct Kind {
-  bool general;  ///< operands come by the consumers' ordinary loads
-  bool exact;    ///< fp32
-  bool f16;
-  bool n_major;
-
-  template <class B>
-  MK_DEVICE explicit Kind(const Context<B>& c) {
-    const uint32_t icode = c.word(0) & 0xffff;
-    general = icode >= kIcode_gemm_general_bf16;
-    exact = icode == kIcode_gemm_general_f32;
-    f16 = icode == kIcode_gemm_f16_kmajor || icode == kIcode_gemm_f16_nmajor || icode == kIcode_gemm_general_f16;
-    n_major = icode == kIcode_gemm_bf16_nmajor || icode == kIcode_gemm_f16_nmajor;
-  }
-};
 
 /// The two pages of the general types: A's and B's staging.
 inline constexpr uint32_t kGeneralPageA = kFirstPageA, kGeneralPageB = 0;
@@ -173,14 +174,6 @@ struct Gemm : Quiet {
       }
     }
   }
-  template <class B>
-  MK_DEVICE void load(Context<B>& c) const {
-    bring(c, false);
-  }
-  template <class B>
-  MK_DEVICE void follow(Context<B>& c) const {
-    bring(c, true);
-  }
 
   /// Passes on the pages that this instruction does not use.
   template <class B>
@@ -231,7 +224,7 @@ struct Gemm : Quiet {
       });
     }
     wait_writable_warp(c);
-    store_accumulators<kColumnsB>(c, acc, c.index(gemm::kRow) + static_cast<int32_t>(c.warp / 4) * 64);
+    store_accumulators<kColumnsB>(c, acc);
   }
 };
 
