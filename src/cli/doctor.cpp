@@ -1,5 +1,4 @@
 // megakittens doctor: what this machine has, and what that allows.
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include "jit/locate.hpp"
 #include "jit/nvrtc.hpp"
 #include "megakittens/version.hpp"
+#include "runtime/driver.hpp"
 #include "support/error.hpp"
 #include "support/options.hpp"
 
@@ -23,57 +23,41 @@ void line(const char* what, const std::string& text) {
   std::puts(fmt::format("  {:<12}{}", what, text).c_str());
 }
 
-template <class Function>
-Function symbol(void* library, const char* name) {
-  return reinterpret_cast<Function>(::dlsym(library, name));
-}
-
 struct Gpus {
   bool driver = false;
   int usable = 0;  // of an architecture that the interpreter is written for
 };
 
-constexpr int kMajorAttribute = 75;
+constexpr int kMajorAttribute = 75;  // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, then MINOR
 constexpr int kMinorAttribute = 76;
 
 Gpus look_for_gpus() {
   Gpus found;
-  void* library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    line("driver", "none (libcuda.so.1 is not installed)");
-    line("GPU", "none");
-    return found;
-  }
-  const auto init = symbol<int (*)(unsigned)>(library, "cuInit");
-  const auto version = symbol<int (*)(int*)>(library, "cuDriverGetVersion");
-  const auto count_of = symbol<int (*)(int*)>(library, "cuDeviceGetCount");
-  const auto name_of = symbol<int (*)(char*, int, int)>(library, "cuDeviceGetName");
-  const auto attribute = symbol<int (*)(int*, int, int)>(library, "cuDeviceGetAttribute");
-  if (!init || !version || !count_of || !name_of || !attribute) {
-    line("driver", "libcuda.so.1 lacks functions of the CUDA driver; it is something else, or damaged");
-    return found;
-  }
-  int number = 0;
-  found.driver = true;
-  const bool versioned = version(&number) == 0;
-  line("driver", versioned ? fmt::format("CUDA {}.{}", number / 1000, number % 1000 / 10) : "of unknown version");
-  int devices = 0;
-  if (const int fault = init(0); fault != 0) {
-    line("GPU", fmt::format("none (the driver does not start: CUDA error {})", fault));
-    return found;
-  }
-  if (count_of(&devices) != 0 || devices == 0) line("GPU", "none");
-  for (int device = 0; device < devices; ++device) {
-    char name[256] = "unnamed";
-    int major = 0;
-    int minor = 0;
-    if (name_of(name, sizeof(name), device) != 0 || attribute(&major, kMajorAttribute, device) != 0 ||
-        attribute(&minor, kMinorAttribute, device) != 0)
-      continue;
-    const bool usable = (major == 9 && minor == 0) || (major == 10 && minor == 0);
-    found.usable += usable ? 1 : 0;
-    line("GPU", fmt::format("{} '{}', sm_{}{}{}", device, name, major, minor,
-                            usable ? "a" : "; programs are made for sm_90a and sm_100a"));
+  try {
+    runtime::driver();
+    found.driver = true;
+    int number = 0;
+    MK_CUDA(driver_get_version(&number));
+    line("driver", fmt::format("CUDA {}.{}", number / 1000, number % 1000 / 10));
+    int devices = 0;
+    MK_CUDA(device_get_count(&devices));
+    if (devices == 0) line("GPU", "none");
+    for (int ordinal = 0; ordinal < devices; ++ordinal) {
+      runtime::CuDevice device{};
+      char name[256] = "";
+      int major = 0;
+      int minor = 0;
+      MK_CUDA(device_get(&device, ordinal));
+      MK_CUDA(device_get_name(name, sizeof(name), device));
+      MK_CUDA(device_get_attribute(&major, kMajorAttribute, device));
+      MK_CUDA(device_get_attribute(&minor, kMinorAttribute, device));
+      const bool usable = (major == 9 || major == 10) && minor == 0;
+      found.usable += usable ? 1 : 0;
+      line("GPU", fmt::format("{} '{}', sm_{}{}{}", ordinal, name, major, minor,
+                              usable ? "a" : "; programs are made for sm_90a and sm_100a"));
+    }
+  } catch (const Error& error) {
+    line(found.driver ? "GPU" : "driver", fmt::format("none ({})", error.what()));
   }
   return found;
 }
@@ -127,7 +111,7 @@ int run() {
   if (gpus.usable > 0)
     line("GPU", "found; this version's commands run on the emulator only");
   else
-    line("GPU", gpus.driver ? "no: none of a supported architecture" : "no: neither driver nor GPU");
+    line("GPU", gpus.driver ? "no: none of a supported architecture" : "no: the driver is missing or does not start");
   const std::vector<std::string> unknown = unknown_knobs();
   if (!unknown.empty()) std::puts("\nenvironment");
   for (const std::string& sentence : unknown) std::puts(("  " + sentence).c_str());

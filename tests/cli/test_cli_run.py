@@ -18,7 +18,7 @@ def test_a_graph_is_compared_with_the_reference(graph):
     assert re.search(r"time: \S+ s to read and schedule, \S+ s on the emulator, \S+ s for the reference", text)
 
 
-@pytest.mark.parametrize("options", [("--queue", "global"), ("--cluster", 1), ("--check", "off"), ("--tiling", "seed")])
+@pytest.mark.parametrize("options", [("--fusion", "off"), ("--queue", "global"), ("--cluster", 1), ("--check", "off"), ("--tiling", "seed")])
 def test_every_way_of_running_gives_the_same(graph, options):
     got = [json.loads(megakittens("run", graph, *FEW, *more, "--json").stdout) for more in ((), options)]
     assert got[0]["ok"] and got[1]["ok"] and got[1]["compared"]

@@ -29,6 +29,11 @@ def test_the_target_decides_the_number_of_sms(graph, target, sms):
     assert (got["target"], got["sms"], got["cluster"], got["queue"]) == (target, sms, 2, "per-sm")
 
 
+def test_fusion_joins_the_chain(graph):
+    assert [node["op"] for node in summary(graph, "--fusion", "off")["nodes"]] == ["gemm", "relu"]
+    assert len(summary(graph)["nodes"]) == 1
+
+
 def test_options_reach_the_program(graph):
     got = summary(graph, "--sms", 6, "--cluster", 1, "--queue", "global")
     assert (got["sms"], got["cluster"], got["queue"], got["empty_slots"]) == (6, 1, "global", 0)
