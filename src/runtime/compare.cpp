@@ -34,7 +34,7 @@ double tolerance(program::ElementType type) {
   }
 }
 
-Comparison compare(program::ElementType type, std::span<const float> got, std::span<const float> want) {
+Comparison compare(program::ElementType type, std::span<const float> got, std::span<const float> want, double slack) {
   MK_CHECK(got.size() == want.size(), "{} elements against {}", got.size(), want.size());
   Comparison result{.count = static_cast<std::int64_t>(got.size())};
   const double relative = tolerance(type);
@@ -50,7 +50,7 @@ Comparison compare(program::ElementType type, std::span<const float> got, std::s
     bool match = false;
     if (std::isfinite(got[i]) && std::isfinite(want[i])) {
       const double error = std::abs(double{got[i]} - double{want[i]});
-      match = error <= relative * (std::abs(double{want[i]}) + around);
+      match = error <= relative * (std::abs(double{want[i]}) + around) + slack;
       sum += error;
       ++finite;
       if (error > result.largest || result.worst < 0) {

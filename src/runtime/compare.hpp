@@ -24,10 +24,11 @@ struct Comparison {
 /// The relative tolerance of a type: 2^-6 for bf16, 2^-9 for f16, 2^-16 for f32, 0 for integers and bool.
 double tolerance(program::ElementType type);
 
-/// An element matches where |got - want| <= tolerance * (|want| + r), r the root mean square of the finite elements
-/// wanted: sums that cancel keep the error of their terms. NaN matches NaN, infinities match themselves.
-/// Both have the same size.
-Comparison compare(program::ElementType type, std::span<const float> got, std::span<const float> want);
+/// An element matches where |got - want| <= tolerance * (|want| + r) + slack, r the root mean square of the finite
+/// elements wanted: sums that cancel keep the error of their terms. NaN matches NaN, infinities match themselves. Both
+/// have the same size.
+Comparison compare(program::ElementType type, std::span<const float> got, std::span<const float> want,
+                   double slack = 0);
 
 /// "largest error 0.0078, mean 0.0003" and, for a mismatch, where.
 std::string to_string(const Comparison& comparison);

@@ -34,6 +34,12 @@ def test_results_depend_on_the_inputs_seed_and_not_on_the_schedules(graph):
     assert exact("--input-seed", 2) != first
 
 
+def test_fused_numerics_are_judged_by_fp32_too(graph):
+    text = graph.read_text().replace('"relu"', '"silu"')
+    graph.write_text(text)
+    assert "result: equal" in megakittens("run", graph, *FEW, "--numerics", "fused").stdout
+
+
 def test_a_written_input_is_compared(tmp_path):
     text = megakittens("run", ROOT / "tests/golden/cache_update.mkg.json", *FEW).stdout
     assert "after the run" in text

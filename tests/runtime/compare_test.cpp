@@ -51,6 +51,13 @@ TEST(Compare, nan_and_infinity_match_themselves_only) {
   EXPECT_EQ(compare_lists(ElementType::bf16, {NAN, inf, 1}, {1, -inf, inf}).mismatches, 3);
 }
 
+TEST(Compare, slack_widens_the_tolerance) {
+  const std::vector<float> got = {1.5f};
+  const std::vector<float> want = {1};
+  EXPECT_FALSE(compare(ElementType::f32, got, want, 0.4).ok());
+  EXPECT_TRUE(compare(ElementType::f32, got, want, 0.5).ok());
+}
+
 TEST(Compare, nothing_equals_nothing) {
   EXPECT_TRUE(compare_lists(ElementType::bf16, {}, {}).ok());
 }
