@@ -2,6 +2,11 @@
 The compiled part of megakittens; use the names that the package megakittens exports.
 """
 
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+
+import numpy
+from numpy.typing import NDArray
 
 
 def version() -> str:
@@ -30,3 +35,109 @@ class ExecutionError(Error):
 
 class InternalError(Error):
     pass
+
+class Graph:
+    """A captured function: values, nodes in order, and what it returns."""
+
+    @staticmethod
+    def from_fx_json(text: str) -> Graph:
+        """From an FX graph in the form that fx.py writes."""
+
+    @staticmethod
+    def from_json(text: str) -> Graph:
+        """From the text of a .mkg.json file."""
+
+    @staticmethod
+    def load(path: str) -> Graph:
+        """From a .mkg.json file."""
+
+    def to_json(self) -> str:
+        """The text of a .mkg.json file."""
+
+    def save(self, path: str) -> None:
+        """Writes a .mkg.json file."""
+
+    def __str__(self) -> str: ...
+
+    def __repr__(self) -> str: ...
+
+    def __eq__(self, arg: Graph, /) -> bool: ...
+
+    def verify(self) -> None:
+        """Checks every rule of the graph's specification."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def inputs(self) -> list:
+        """Name, dtype, sizes, strides, span, and whether the graph writes it."""
+
+    @property
+    def outputs(self) -> list:
+        """
+        Name, dtype, offset, sizes, strides, and the input whose storage it shows.
+        """
+
+    @property
+    def nodes(self) -> list:
+        """
+        Name, op, source line, and for opaque nodes the target and why it is opaque.
+        """
+
+    @property
+    def metadata(self) -> dict: ...
+
+    def evaluate(self, storages: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]], numerics: str = 'eager') -> tuple:
+        """
+        The reference on the CPU: a float array of `span` elements for each input gives (outputs, inputs after).
+        """
+
+class Program:
+    """A scheduled graph: instructions, counters and storages, as data."""
+
+    @property
+    def storages(self) -> list:
+        """Name, kind (input, output, workspace) and bytes of each storage."""
+
+    @property
+    def inputs(self) -> list:
+        """
+        Where each input of the graph lies: storage, offset, sizes, strides (elements) and dtype.
+        """
+
+    @property
+    def outputs(self) -> list:
+        """The same for what it returns."""
+
+    @property
+    def nodes(self) -> list:
+        """
+        Name, op, code, first instruction, number of instructions, source line.
+        """
+
+    @property
+    def summary(self) -> dict:
+        """Counts that describe the schedule."""
+
+    @property
+    def graph(self) -> Graph:
+        """The graph after the passes."""
+
+    def save(self, path: str) -> None:
+        """Writes the program's file."""
+
+    def __str__(self) -> str: ...
+
+    def verify(self) -> None:
+        """Checks by independent code that every access is ordered."""
+
+    def run_emulator(self, memory: Mapping[int, tuple[int, int]], seed: int = 1, check: bool = False) -> None:
+        """
+        Runs once. `memory` gives (address, bytes) for every storage of kind input and output; check=True proves each access ordered while it runs.
+        """
+
+def schedule(graph: Graph, options: dict = {}) -> Program:
+    """
+    Runs the passes and schedules. Options: fusion, numerics, target, sms, cluster, queue.
+    """

@@ -5,7 +5,11 @@
 #include "megakittens/version.hpp"
 
 NB_MODULE(_core, module) {
+  // PyTorch's caches of compiled code keep graphs until the process ends, after this module is gone.
+  nanobind::set_leak_warnings(false);
   module.doc() = "The compiled part of megakittens; use the names that the package megakittens exports.";
   module.def("version", &megakittens::version, "The library's version, as 'major.minor.patch'.");
   megakittens::python::bind_errors(module);
+  megakittens::python::bind_graph(module);
+  megakittens::python::bind_program(module);
 }

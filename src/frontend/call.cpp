@@ -16,9 +16,13 @@ namespace {
 
 Call::Call(Context& context, int index) : context_(&context), index_(index) {}
 
-const fx::Node& Call::node() const { return context_->module().nodes[static_cast<std::size_t>(index_)]; }
+const fx::Node& Call::node() const {
+  return context_->module().nodes[static_cast<std::size_t>(index_)];
+}
 
-const std::string& Call::target() const { return context_->target(index_); }
+const std::string& Call::target() const {
+  return context_->target(index_);
+}
 
 const fx::Argument* Call::find(std::size_t position, const char* name) const {
   const fx::Argument* found = nullptr;

@@ -13,7 +13,9 @@ bool is_arithmetic(ir::PointwiseOp op) {
   return op != ir::PointwiseOp::identity && op != ir::PointwiseOp::where && !compares;
 }
 
-bool is_integer(ir::DType dtype) { return dtype == ir::DType::i64 || dtype == ir::DType::i32; }
+bool is_integer(ir::DType dtype) {
+  return dtype == ir::DType::i64 || dtype == ir::DType::i32;
+}
 
 }  // namespace
 
@@ -34,7 +36,9 @@ std::vector<std::int64_t> memory_order(const fx::TensorMeta& meta) {
   return permuted.is_contiguous() ? by_stride : order;
 }
 
-ir::Ref Chain::read(std::size_t position, const char* name) { return read(call_.at(position, name)); }
+ir::Ref Chain::read(std::size_t position, const char* name) {
+  return read(call_.at(position, name));
+}
 
 ir::Ref Chain::read(const fx::Argument& argument) {
   if (const auto* flag = argument.get<bool>()) return ir::Ref::constant(*flag ? 1 : 0);

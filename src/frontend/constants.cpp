@@ -11,12 +11,22 @@ Results constant(const Call& call, double value) {
   return {ConstantSymbol{ir::round_to(dtype, static_cast<float>(value)), dtype, call.meta().shape}};
 }
 
-Results resolve_zeros(const Call& call) { return constant(call, 0); }
-Results resolve_ones(const Call& call) { return constant(call, 1); }
+Results resolve_zeros(const Call& call) {
+  return constant(call, 0);
+}
+Results resolve_ones(const Call& call) {
+  return constant(call, 1);
+}
 /// full(size, value), full_like(self, value)
-Results resolve_full(const Call& call) { return constant(call, call.number(1, "fill_value", 0)); }
-Results resolve_new_full(const Call& call) { return constant(call, call.number(2, "fill_value", 0)); }
-Results resolve_scalar_tensor(const Call& call) { return constant(call, call.number(0, "s", 0)); }
+Results resolve_full(const Call& call) {
+  return constant(call, call.number(1, "fill_value", 0));
+}
+Results resolve_new_full(const Call& call) {
+  return constant(call, call.number(2, "fill_value", 0));
+}
+Results resolve_scalar_tensor(const Call& call) {
+  return constant(call, call.number(0, "s", 0));
+}
 Results resolve_fill(const Call& call) {
   Chain chain(call);
   return chain.finish_any(chain.read(1, "value"));
@@ -40,13 +50,17 @@ Results duplicate(const Call& call, std::size_t position, const char* name) {
   return chain.finish_any(chain.step(ir::PointwiseOp::identity, {chain.read(position, name)}));
 }
 
-Results resolve_clone(const Call& call) { return duplicate(call, 0, "self"); }
-Results resolve_copy(const Call& call) { return duplicate(call, 1, "src"); }
+Results resolve_clone(const Call& call) {
+  return duplicate(call, 0, "self");
+}
+Results resolve_copy(const Call& call) {
+  return duplicate(call, 1, "src");
+}
 
 }  // namespace
 
 void add_constant_resolvers(ResolverTable& table) {
-  for (const char* name : {"zeros.default", "zeros_like.default", "new_zeros.default"})
+  for (const char* name : {"zeros.default", "zero.default", "zeros_like.default", "new_zeros.default"})
     table[std::string("aten.") + name] = {resolve_zeros};
   for (const char* name : {"ones.default", "ones_like.default", "new_ones.default"})
     table[std::string("aten.") + name] = {resolve_ones};

@@ -83,7 +83,9 @@ ir::DType Context::dtype(const Symbol& symbol) const {
   return graph_.value(std::get<TensorSymbol>(symbol).root).tensor.dtype;
 }
 
-bool Context::is_input(ir::ValueId root) const { return graph_.value(root).producer == -1; }
+bool Context::is_input(ir::ValueId root) const {
+  return graph_.value(root).producer == -1;
+}
 
 TensorSymbol Context::copy(int index, const TensorSymbol& source) {
   ir::Node node;

@@ -17,6 +17,7 @@ Results make_input(Context& context, int index) {
   std::string name = node.label.empty() ? node.name : node.label;
   if (node.results.size() != 1 || !node.results[0]) return {Symbol{}};
   ir::Tensor tensor = tensor_of(*node.results[0], "input '" + name + "'", node.source);
+  if (node.number) return {ConstantSymbol{*node.number, tensor.dtype, tensor.shape}};
   ir::View whole = ir::View::whole(tensor);
   return {TensorSymbol{context.add_input(name, std::move(tensor)), whole}};
 }

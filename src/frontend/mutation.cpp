@@ -19,11 +19,31 @@ const ResolverTable& view_table() {
   return table;
 }
 
-bool is_view(std::string_view target) { return view_table().contains(target); }
+bool is_view(std::string_view target) {
+  return view_table().contains(target);
+}
 
 bool is_duplicate(std::string_view target) {
   return target == "aten.clone.default" || target == "aten.copy.default" || target == "aten.contiguous.default" ||
          target == "aten.lift_fresh_copy.default";
+}
+
+/// `user` takes the shape or place of `read`, its first argument, and none of its values.
+bool reads_only_shape(const Context& context, int user, int read) {
+  std::string_view target = context.target(user);
+  bool first_only = false;
+  for (std::string_view name : {"aten.copy_.default", "aten.copy.default", "aten.zero.default", "aten.fill.Scalar",
+                                "aten.zeros_like.default", "aten.ones_like.default", "aten.full_like.default",
+                                "aten.new_zeros.default", "aten.new_ones.default", "aten.new_full.default"})
+    first_only = first_only || target == name;
+  const fx::Node& node = context.module().nodes[static_cast<std::size_t>(user)];
+  if (!first_only || node.args.empty()) return false;
+  for (std::size_t i = 1; i < node.args.size(); ++i) {
+    bool found = false;
+    fx::for_each_node(node.args[i], [&](fx::NodeRef ref) { found = found || ref.index == read; });
+    if (found) return false;
+  }
+  return true;
 }
 
 bool is_scatter(std::string_view target) {
@@ -62,10 +82,27 @@ std::optional<ir::View> scattered_part(Context& context, int scatter, const ir::
                         call.integer(4, "end", INT64_MAX), call.integer(5, "step", 1));
     if (target == "aten.select_scatter.default")
       return base.select(static_cast<int>(call.integer(2, "dim")), call.integer(3, "index"));
+    if (target == "aten.diagonal_scatter.default")
+      return diagonal_view(base, call.integer(2, "offset", 0), call.integer(3, "dim1", 0), call.integer(4, "dim2", 1));
+    if (target == "aten.as_strided_scatter.default") return strided_view(call, base, 2);
   } catch (const NotResolved&) {
   } catch (const UserError&) {
   }
   return std::nullopt;
+}
+
+/// The output node returns `index` as a tensor of its own, not as an alias of an input that the caller has already.
+bool is_returned(const Context& context, int output, int index) {
+  const fx::Node& node = context.module().nodes[static_cast<std::size_t>(output)];
+  const auto* list = node.args.empty() ? nullptr : node.args[0].get<fx::List>();
+  if (list == nullptr) return true;
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    if (std::ranges::find(node.aliases, static_cast<std::int64_t>(i)) != node.aliases.end()) continue;
+    bool found = false;
+    fx::for_each_node((*list)[i], [&](fx::NodeRef ref) { found = found || ref.index == index; });
+    if (found) return true;
+  }
+  return false;
 }
 
 /// The function returns the result of `index`, or a view of it.
@@ -73,10 +110,20 @@ bool reaches_output(const Context& context, int index) {
   std::vector<int> aliases{index};
   for (std::size_t i = 0; i < aliases.size(); ++i)
     for (int user : context.users(aliases[i])) {
-      if (is_output(context, user)) return true;
+      if (is_output(context, user) && is_returned(context, user, aliases[i])) return true;
       if (is_view(context.target(user)) || is_duplicate(context.target(user))) aliases.push_back(user);
     }
   return false;
+}
+
+/// The copy goes at once into the tensor it was made for: nothing is written in between.
+bool is_consumed_at_once(const Context& context, int index) {
+  const std::vector<int>& users = context.users(index);
+  if (users.size() != 1 || !(is_scatter(context.target(users[0])) || context.target(users[0]) == "aten.copy_.default"))
+    return false;
+  for (int between = index + 1; between < users[0]; ++between)
+    if (!is_view(context.target(between))) return false;
+  return argument_node(context, users[0], 1) == index;
 }
 
 /// Results of scatters that start from `index` end in a copy_ into the storage `root`.
@@ -212,12 +259,14 @@ std::vector<int> later_readers(const Context& context, int owner, int after) {
   for (std::size_t i = 0; i < aliases.size(); ++i)
     for (int user : context.users(aliases[i])) {
       const std::string& target = context.target(user);
-      // A copy_ into the storage writes it; it reads only its source.
-      bool only_written = target == "aten.copy_.default" && argument_node(context, user, 0) == aliases[i] &&
-                          argument_node(context, user, 1) != aliases[i];
+      if (reads_only_shape(context, user, aliases[i])) {
+        // What copy_ returns is the tensor that it wrote.
+        if (target == "aten.copy_.default") aliases.push_back(user);
+        continue;
+      }
       if (is_view(target) || is_duplicate(target) || target == "aten.copy_.default")
         if (std::ranges::find(aliases, user) == aliases.end()) aliases.push_back(user);
-      if (!is_view(target) && !only_written && user > after) readers.push_back(user);
+      if (!is_view(target) && user > after) readers.push_back(user);
     }
   return readers;
 }
@@ -233,6 +282,7 @@ bool is_written_back(const Context& context, int owner) {
 }
 
 bool is_observed(const Context& context, int index, const TensorSymbol& source) {
+  if (is_consumed_at_once(context, index)) return false;
   if (reaches_output(context, index)) return true;
   if (!context.is_input(source.root)) return false;
   for (int i = 0; i < static_cast<int>(context.module().nodes.size()); ++i)
@@ -286,7 +336,7 @@ std::optional<Destination> Context::destination(const Call& call, std::span<cons
 }
 
 void add_mutation_resolvers(ResolverTable& table) {
-  for (const char* name : {"slice_scatter", "select_scatter"})
+  for (const char* name : {"slice_scatter", "select_scatter", "diagonal_scatter", "as_strided_scatter"})
     table[std::string("aten.") + name + ".default"] = {resolve_scatter};
   table["aten.copy_.default"] = {resolve_copy_into};
   table["higher_order.auto_functionalized_v2"] = {resolve_auto_functionalized};

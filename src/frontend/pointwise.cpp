@@ -39,9 +39,15 @@ Results scaled_sum(const Call& call, PointwiseOp op, bool reversed) {
   }
   return chain.finish(chain.step(op, {a, b}));
 }
-Results resolve_add(const Call& call) { return scaled_sum(call, PointwiseOp::add, false); }
-Results resolve_sub(const Call& call) { return scaled_sum(call, PointwiseOp::sub, false); }
-Results resolve_rsub(const Call& call) { return scaled_sum(call, PointwiseOp::sub, true); }
+Results resolve_add(const Call& call) {
+  return scaled_sum(call, PointwiseOp::add, false);
+}
+Results resolve_sub(const Call& call) {
+  return scaled_sum(call, PointwiseOp::sub, false);
+}
+Results resolve_rsub(const Call& call) {
+  return scaled_sum(call, PointwiseOp::sub, true);
+}
 
 Results resolve_div(const Call& call) {
   if (call.find(2, "rounding_mode") != nullptr)
@@ -88,9 +94,15 @@ Results clamp(const Call& call, std::size_t low, std::size_t high) {
   return chain.finish(value);
 }
 constexpr std::size_t kNowhere = 99;
-Results resolve_clamp(const Call& call) { return clamp(call, 1, 2); }
-Results resolve_clamp_min(const Call& call) { return clamp(call, 1, kNowhere); }
-Results resolve_clamp_max(const Call& call) { return clamp(call, kNowhere, 1); }
+Results resolve_clamp(const Call& call) {
+  return clamp(call, 1, 2);
+}
+Results resolve_clamp_min(const Call& call) {
+  return clamp(call, 1, kNowhere);
+}
+Results resolve_clamp_max(const Call& call) {
+  return clamp(call, kNowhere, 1);
+}
 
 Results resolve_where(const Call& call) {
   Chain chain(call);

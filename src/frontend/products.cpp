@@ -16,7 +16,9 @@ struct Epilogue {
   double beta = 1;
 };
 
-ir::Extents batch_of(const ir::View& view) { return {view.sizes.begin(), view.sizes.end() - 2}; }
+ir::Extents batch_of(const ir::View& view) {
+  return {view.sizes.begin(), view.sizes.end() - 2};
+}
 
 ir::View with_batch(const ir::View& view, const ir::Extents& batch) {
   ir::Extents sizes = batch;

@@ -23,6 +23,11 @@ void add_pointwise_resolvers(ResolverTable& table);
 void add_product_resolvers(ResolverTable& table);
 void add_mutation_resolvers(ResolverTable& table);
 
+/// The view that as_strided and as_strided_scatter speak of: sizes, strides and offset over the storage of argument 0,
+/// from argument `first` on. Throws NotResolved where our storage is not laid out as PyTorch's.
+ir::View strided_view(const Call& call, const ir::View& from, std::size_t first);
+ir::View diagonal_view(const ir::View& view, std::int64_t offset, std::int64_t first, std::int64_t second);
+
 /// The results of an operation that instruction types will give, where that is fewer than PyTorch has
 /// (_fused_rms_norm: only 0); empty where all are kept.
 std::vector<int> kept_results(std::string_view target);

@@ -135,18 +135,33 @@ Results resolve_unfold(const Call& call) {
   });
 }
 
-/// Strides over the storage of the tensor that owns it, as long as ours has PyTorch's layout.
-Results resolve_as_strided(const Call& call) {
-  TensorSymbol symbol = call.tensor(0, "self");
-  const ir::Tensor& base = call.context().graph().value(symbol.root).tensor;
-  ir::View view{.offset = call.integer(3, "storage_offset", symbol.view.offset),
-                .sizes = call.integers(1, "size"),
-                .strides = call.integers(2, "stride")};
+}  // namespace
+
+ir::View strided_view(const Call& call, const ir::View& from, std::size_t first) {
+  int source = call.node_at(0, "self");
+  const std::optional<fx::TensorMeta>& meta =
+      call.context().module().nodes[static_cast<std::size_t>(source)].results.at(0);
+  if (!meta || meta->strides != from.strides) throw NotResolved("its strides are not PyTorch's here");
+  ir::View view{.offset = call.integer(first + 2, "storage_offset", meta->offset) - meta->offset + from.offset,
+                .sizes = call.integers(first, "size"),
+                .strides = call.integers(first + 1, "stride")};
   if (view.sizes.size() != view.strides.size() || view.offset < 0) throw NotResolved("sizes and strides do not match");
   for (std::int64_t stride : view.strides)
     if (stride < 0) throw NotResolved("negative strides");
-  if (view.range().second > base.span()) throw NotResolved("it reaches outside of the tensor it starts from");
-  return view_of(call, [&](const ir::View&) { return view; });
+  TensorSymbol symbol = call.tensor(0, "self");
+  if (view.range().second > call.context().graph().value(symbol.root).tensor.span())
+    throw NotResolved("it reaches outside of the tensor it starts from");
+  return view;
+}
+
+ir::View diagonal_view(const ir::View& view, std::int64_t offset, std::int64_t first, std::int64_t second) {
+  return diagonal(view, offset, first, second);
+}
+
+namespace {
+
+Results resolve_as_strided(const Call& call) {
+  return view_of(call, [&](const ir::View& view) { return strided_view(call, view, 1); });
 }
 
 Results reshape_to(const Call& call, const ir::Extents& sizes) {
@@ -170,7 +185,9 @@ Results reshape_to(const Call& call, const ir::Extents& sizes) {
 }
 
 /// view, reshape, flatten, unflatten: PyTorch has computed the shape.
-Results resolve_reshape(const Call& call) { return reshape_to(call, call.meta().shape); }
+Results resolve_reshape(const Call& call) {
+  return reshape_to(call, call.meta().shape);
+}
 
 Results pieces(const Call& call, std::int64_t dim, const std::vector<std::int64_t>& sizes) {
   int source = call.node_at(0, "self");

@@ -11,6 +11,17 @@ namespace {
 /// A view as Python would write it ("W[1]", "x[:, 0:512].permute(1, 0)"); its numbers where it is none of that.
 std::string view_text(const std::string& name, const View& view, const Tensor& base) {
   if (view == View::whole(base)) return name;
+  if (view.offset == 0 && view.is_contiguous() && base.is_contiguous() && view.elements() == base.elements())
+    return fmt::format("{}.view({})", name, fmt::join(view.sizes, ", "));
+  // Broadcast over leading dimensions.
+  if (view.rank() > 0 && view.elements() > 0 && view.strides[0] == 0 && view.sizes[0] > 1) {
+    View inner = view;
+    while (inner.rank() > 0 && inner.strides[0] == 0) {
+      inner.sizes.erase(inner.sizes.begin());
+      inner.strides.erase(inner.strides.begin());
+    }
+    return fmt::format("{}.expand({})", view_text(name, inner, base), fmt::join(view.sizes, ", "));
+  }
   std::string numbers = name + "{" + to_string(view) + "}";
   if (!base.is_contiguous() || base.elements() == 0 || view.elements() == 0) return numbers;
   std::vector<std::string> index;

@@ -2,10 +2,10 @@
 //   module    {"megakittens_fx": 1, "name", "nodes": [node..]}
 //   node      {"op": "placeholder"|"get_attr"|"call_function"|"call_method"|"call_module"|"output", "name", "target",
 //              "args"?: [argument..], "kwargs"?: {name: argument}, "meta"?: tensor | [tensor|null..] | null,
-//              "source"?, "label"?, "static"?: bool}
+//              "source"?, "label"?, "static"?: bool, "number"?, "aliases"?: [int..]}
 //   argument  null, true, 2, 0.5, "text", [argument..], {"node": name}, {"float": "inf"|"-inf"|"nan"},
 //             {"dtype": "bf16"}, {"device": "cuda:0"}, {"other": text}, {"dict": {key: argument}}
-//   tensor    {"dtype", "shape", "strides", "device"}
+//   tensor    {"dtype", "shape", "strides", "device", "offset"?}
 #include <fmt/ranges.h>
 
 #include <array>
@@ -69,7 +69,9 @@ std::optional<TensorMeta> read_tensor(const JsonReader& json) {
   TensorMeta meta{.dtype = json.field("dtype").text(),
                   .shape = json.field("shape").integers(0, kMaxElements),
                   .strides = json.field("strides").integers(0, kMaxElements),
-                  .device = json.field("device").text()};
+                  .device = json.field("device").text(),
+                  .offset = 0};
+  if (auto offset = json.optional_field("offset")) meta.offset = offset->integer(0, kMaxElements);
   if (meta.shape.size() != meta.strides.size())
     json.fail(fmt::format("{} sizes but {} strides", meta.shape.size(), meta.strides.size()));
   return meta;
@@ -84,7 +86,8 @@ OpKind read_kind(const JsonReader& json) {
 }
 
 Node read_node(const JsonReader& json, const Names& names) {
-  json.only_fields({"op", "name", "target", "args", "kwargs", "meta", "source", "label", "static"});
+  json.only_fields(
+      {"op", "name", "target", "args", "kwargs", "meta", "source", "label", "static", "number", "aliases"});
   Node node;
   node.op = read_kind(json.field("op"));
   node.name = json.field("name").text();
@@ -109,6 +112,8 @@ Node read_node(const JsonReader& json, const Names& names) {
   if (auto source = json.optional_field("source")) node.source = source->text();
   if (auto label = json.optional_field("label")) node.label = label->text();
   if (auto is_static = json.optional_field("static")) node.is_static = is_static->boolean();
+  if (auto number = json.optional_field("number")) node.number = number->number();
+  if (auto aliases = json.optional_field("aliases")) node.aliases = aliases->integers(0, kMaxElements);
   return node;
 }
 

@@ -56,7 +56,8 @@ struct TensorMeta {
   std::string dtype;
   ir::Extents shape;
   ir::Extents strides;
-  std::string device;  ///< "cpu" or "cuda:0"
+  std::string device;       ///< "cpu" or "cuda:0"
+  std::int64_t offset = 0;  ///< in elements from the start of its storage
 };
 
 enum class OpKind : std::uint8_t { placeholder, get_attr, call_function, call_method, call_module, output };
@@ -77,6 +78,10 @@ struct Node {
   std::string label;
   /// Placeholders: a parameter or buffer, the same tensor in every call.
   bool is_static = false;
+  /// Constants: the number, where the tensor holds one.
+  std::optional<double> number;
+  /// The output node: which results the caller will take from his own tensors instead (they alias an input).
+  std::vector<std::int64_t> aliases;
 };
 
 struct Module {

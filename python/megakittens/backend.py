@@ -1,0 +1,58 @@
+"""The backend that torch.compile finds by its entry point."""
+
+import logging
+
+import torch
+
+from megakittens import _core, attention, checks, compat, dispatch, fx
+
+logger = logging.getLogger("megakittens")
+
+
+def backend(gm, example_inputs, *, mode=None, options=None, **kwargs):
+    """`torch.compile(fn, backend="megakittens", mode=..., options={...})`. Any mode of PyTorch's is accepted."""
+    checks.mode(mode, options)
+    settings = checks.settings(**{**(options or {}), **kwargs})
+    if not settings["enable"]:
+        return gm.forward
+    return compile_graph(gm, example_inputs, settings)
+
+
+def compile_graph(gm, example_inputs, settings, name="graph", on_graph=None, run=None):
+    """What the backend does with Dynamo's graph. `on_graph` receives each ir graph; `run`, where given, is what a call
+    executes instead of it."""
+    labels = [clean(label, name) for label in compat.dynamo_labels(gm)]
+    checks.inputs(labels, compat.dynamo_values(gm, example_inputs))
+    attention.keep_attention(gm)
+
+    def compiler(lowered, lowered_inputs):
+        with compat.real_tensors():
+            text = fx.serialise(lowered, name, labels, compat.static_inputs(), compat.aliased_outputs())
+        graph = _core.Graph.from_fx_json(text)
+        shapes = ", ".join(f"{item['name']}{item['sizes']}" for item in graph.inputs)
+        logger.info("captured %s for %s: %d nodes", name, shapes, len(graph.nodes))
+        if settings["verbose"]:
+            print(graph)
+        if on_graph is not None:
+            on_graph(graph)
+        if run is not None:
+            return compat.boxed(run)
+        if settings["dry_run"]:
+            return compat.boxed(lambda inputs: lowered.forward(*inputs))
+        device = next((value.device.type for value in lowered_inputs if isinstance(value, torch.Tensor)), "cpu")
+        with compat.real_tensors():
+            executable = dispatch.Executable(graph, settings, lowered, device)
+
+        def call(inputs):
+            results = executable(inputs)
+            inputs.clear()
+            return results
+
+        return compat.boxed(call)
+
+    return compat.lower(gm, example_inputs, compiler)
+
+
+def clean(label, name):
+    """Without the name of the wrapped callable in front: "fn.0.weight" is "0.weight"."""
+    return label.removeprefix("fn.") if label.startswith("fn.") else label

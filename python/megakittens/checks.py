@@ -1,0 +1,91 @@
+"""What the user may have got wrong, said before anything is captured or run."""
+
+import torch
+
+from megakittens import compat
+from megakittens.errors import OptionError, UnsupportedError, UserError
+
+COMPILE_OPTIONS = {
+    "enable": (True, False),
+    "verbose": (False, True),
+    "dry_run": (False, True),
+    "fusion": (True, False),
+    "numerics": ("eager", "fused"),
+    "check": (False, True),
+    "device": (None, "emulator", "reference", "cuda"),
+}
+MODES = (None, "default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
+
+
+def settings(**given):
+    """All options with their defaults. Unknown names and values are errors that list the known ones."""
+    result = {name: values[0] for name, values in COMPILE_OPTIONS.items()}
+    for name, value in given.items():
+        if name not in COMPILE_OPTIONS:
+            raise OptionError(f"unknown option '{name}'; known options are {', '.join(sorted(COMPILE_OPTIONS))}")
+        known = COMPILE_OPTIONS[name]
+        if not any(value is one or (isinstance(one, str) and value == one) for one in known):
+            raise OptionError(f"{name}={value!r} is not possible; known values are {', '.join(map(repr, known))}")
+        result[name] = value
+    return result
+
+
+def mode(value, options):
+    if value is not None and options:
+        raise OptionError("torch.compile takes mode= or options=, not both")
+    if value not in MODES:
+        raise OptionError(f"unknown mode {value!r}; known modes are {', '.join(repr(known) for known in MODES if known)}")
+
+
+def inputs(labels, values):
+    """Inputs of a graph: sizes are numbers, nothing asks for gradients, all are on one device."""
+    devices = {}
+    for label, value in zip(labels, values, strict=False):
+        if not isinstance(value, torch.Tensor):
+            continue
+        for dim, size in enumerate(value.shape):
+            if compat.is_symbolic(size):
+                raise UnsupportedError(
+                    f"size {dim} of '{label}' is symbolic ({size}): sizes are fixed so far, and each shape is scheduled "
+                    f"on its own. Pass dynamic=False to torch.compile, or torch._dynamo.mark_static({label}, {dim})"
+                )
+        if value.layout is not torch.strided:
+            raise UnsupportedError(f"'{label}' has layout {value.layout}; only strided tensors are supported")
+        if value.requires_grad and torch.is_grad_enabled():
+            raise UnsupportedError(
+                f"'{label}' requires grad: training is not supported so far. Call inside torch.no_grad() or "
+                f"torch.inference_mode(), or switch it off with requires_grad_(False)"
+            )
+        devices.setdefault(value.device, label)
+    for label, value in zip(labels, values, strict=False):
+        if compat.is_symbolic(value):
+            raise UnsupportedError(
+                f"the number '{label}' is symbolic ({value}): it may change from call to call, and sizes are fixed so "
+                f"far. Pass dynamic=False to torch.compile, or hold '{label}' in a tensor"
+            )
+    if len(devices) > 1:
+        where = ", ".join(f"'{label}' on {device}" for device, label in devices.items())
+        raise UnsupportedError(f"tensors on {len(devices)} devices: {where}. Move them to one device")
+
+
+def overlapping(inputs_of_graph, tensors):
+    """An input that the graph writes must not share memory with another one."""
+    mutated = [i for i, item in enumerate(inputs_of_graph) if item["mutated"]]
+    for i in mutated:
+        for k, other in enumerate(tensors):
+            if k != i and _share(tensors[i], other):
+                raise UserError(
+                    f"'{inputs_of_graph[i]['name']}' is written in place and shares memory with "
+                    f"'{inputs_of_graph[k]['name']}', which it did not when the function was captured: pass a clone"
+                )
+
+
+def _share(a, b):
+    if a.numel() == 0 or b.numel() == 0 or a.device != b.device:
+        return False
+    return a.data_ptr() < _end(b) and b.data_ptr() < _end(a)
+
+
+def _end(tensor):
+    reach = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
+    return tensor.data_ptr() + (reach + 1) * tensor.element_size()

@@ -1,0 +1,193 @@
+"""Everything of PyTorch that is private or changes between its versions, in one place (written for torch 2.11)."""
+
+import operator
+import re
+import types
+
+import torch
+import torch._dynamo
+import torch._dynamo.config
+import torch._dynamo.exc
+import torch.fx
+from torch._dynamo.backends.common import aot_autograd
+from torch._functorch._aot_autograd.schemas import OutputType
+from torch._ops import HigherOrderOperator, OpOverload
+
+Unsupported = torch._dynamo.exc.Unsupported
+BackendFailed = torch._dynamo.exc.BackendCompilerFailed
+RecompileLimit = torch._dynamo.exc.FailOnRecompileLimitHit
+
+
+def optimize(backend, fn):
+    """`fn` through Dynamo: a graph break is an error, and every shape is captured on its own."""
+    return torch._dynamo.optimize(backend, nopython=True, dynamic=False)(fn)
+
+
+def raise_recompile_limit():
+    """Dynamo stops after a few shapes of one function; here each is a schedule of milliseconds."""
+    torch._dynamo.config.recompile_limit *= 4
+    torch._dynamo.config.accumulated_recompile_limit = max(
+        torch._dynamo.config.accumulated_recompile_limit, 4 * torch._dynamo.config.recompile_limit
+    )
+
+
+def unlimited_recompiles():
+    """A context in which Dynamo captures however many shapes it has seen."""
+    return torch._dynamo.config.patch(recompile_limit=1 << 20, accumulated_recompile_limit=1 << 20)
+
+
+def separate(fn):
+    """A function with a code object of its own: Dynamo keeps what it compiled with the code object."""
+    if not isinstance(fn, types.FunctionType):
+        return fn
+    copy = types.FunctionType(fn.__code__.replace(), fn.__globals__, fn.__name__, fn.__defaults__, fn.__closure__)
+    copy.__kwdefaults__ = fn.__kwdefaults__
+    return copy
+
+
+def lower(gm, example_inputs, compiler):
+    """Runs AOTAutograd for inference and hands `compiler` the aten graph; input mutations stay in the graph."""
+    backend = aot_autograd(
+        fw_compiler=compiler,
+        bw_compiler=compiler,
+        inference_compiler=compiler,
+        decompositions={},
+        keep_inference_input_mutations=True,
+    )
+    return backend(gm, example_inputs)
+
+
+def real_tensors():
+    """A context in which tensors have data again: a backend is called while PyTorch traces without."""
+    return torch._subclasses.fake_tensor.unset_fake_temporarily()
+
+
+def boxed(function):
+    """Marks a function that takes one list of inputs and may clear it."""
+    function._boxed_call = True
+    return function
+
+
+def static_inputs():
+    """Positions of the aten graph's placeholders that are parameters or buffers."""
+    context = torch._guards.TracingContext.try_get()
+    metadata = context.fw_metadata if context is not None else None
+    return set(metadata.static_input_indices) if metadata is not None else set()
+
+
+def aliased_outputs():
+    """Positions of the aten graph's results that AOTAutograd replaces by views of the caller's inputs."""
+    context = torch._guards.TracingContext.try_get()
+    metadata = context.fw_metadata if context is not None else None
+    if metadata is None:
+        return []
+    first = metadata.num_mutated_inp_runtime_indices
+    kinds = (OutputType.alias_of_input, OutputType.is_input)
+    return [first + i for i, info in enumerate(metadata.output_info) if info.output_type in kinds]
+
+
+def dynamo_labels(gm):
+    """The user's name of each placeholder of Dynamo's graph: "x", "self.fc1.weight", "W[0]"."""
+    labels = []
+    for node in gm.graph.nodes:
+        if node.op != "placeholder":
+            continue
+        source = getattr(node.meta.get("grapharg"), "source", None)
+        name = getattr(source, "name", None)
+        name = name() if callable(name) else name
+        labels.append(label_of(name) if name else node.name)
+    return labels
+
+
+def dynamo_values(gm, example_inputs):
+    """What Dynamo knows of each placeholder; with symbolic sizes, where the example has the numbers of one call."""
+    placeholders = [node for node in gm.graph.nodes if node.op == "placeholder"]
+    return [
+        node.meta.get("example_value", example) for node, example in zip(placeholders, example_inputs, strict=True)
+    ]
+
+
+def label_of(source):
+    """Dynamo's "L['self']._modules['fc1']._parameters['weight']" as a user would write it: "self.fc1.weight"."""
+    text = re.sub(r"[LG]\['(\w+)'\]", r"\1", source)
+    text = re.sub(r"\.(?:_modules|_parameters|_buffers)\['([^']+)'\]", r".\1", text)
+    return re.sub(r"__nested_fn_?\w*\.", "", text)
+
+
+def placeholder_index(node, position):
+    """Which of Dynamo's placeholders the aten placeholder at `position` is."""
+    index = getattr(node.meta.get("desc"), "idx", None)
+    return position if index is None else index
+
+
+def example_value(node):
+    """What Dynamo or AOTAutograd knows of a node's result: fake tensors, symbolic numbers, or nested lists of them."""
+    value = node.meta.get("val", node.meta.get("example_value"))
+    return node.meta.get("tensor_meta") if value is None else value
+
+
+def is_symbolic(size):
+    """A size that is not one number in every call."""
+    if not isinstance(size, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+        return False
+    return size.node.maybe_as_int() is None if isinstance(size, torch.SymInt) else True
+
+
+def target_name(node):
+    """The name under which the C++ front end knows a call."""
+    if node.op != "call_function":
+        return str(node.target)
+    target = node.target
+    if isinstance(target, HigherOrderOperator):
+        return f"higher_order.{target.name()}"
+    if isinstance(target, OpOverload):
+        return str(target)
+    if target is operator.getitem:
+        return "operator.getitem"
+    try:
+        return torch.fx.node._get_qualified_name(target)
+    except (AttributeError, RuntimeError):
+        return getattr(target, "__qualname__", str(target))
+
+
+def module_class(gm, node):
+    """Full name of the class that a call_module node calls."""
+    kind = type(gm.get_submodule(node.target))
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+FRAME = re.compile(r'File "([^"]+)", line (\d+), in (\S+)')
+
+
+def source_of(node):
+    """ "model.py:12 in forward", from the innermost frame of the user's; else the nn.Module that made the call."""
+    frames = FRAME.findall(node.meta.get("stack_trace") or "")
+    if frames:
+        file, line, function = frames[-1]
+        return f"{file.rsplit('/', 1)[-1]}:{line} in {function}"
+    stack = node.meta.get("nn_module_stack")
+    if stack:
+        path, kind = list(stack.values())[-1]
+        name = kind if isinstance(kind, str) else kind.__name__
+        return f"module {label_of(path).removeprefix('fn.') or 'self'} ({name.rsplit('.', 1)[-1]})"
+    return ""
+
+
+def describe_break(error):
+    """Reason and place of a graph break: ("call of print", "model.py:12 in forward")."""
+    reason = str(error).strip().splitlines()
+    stack = getattr(error, "real_stack", None)
+    place = ""
+    if stack:
+        frame = list(stack)[-1]
+        place = f"{frame.filename.rsplit('/', 1)[-1]}:{frame.lineno} in {frame.name}"
+    details = [line.strip() for line in reason if line.strip().startswith("Explanation:")]
+    first = reason[0] if reason else "unknown reason"
+    return (f"{first} ({details[0].removeprefix('Explanation:').strip()})" if details else first), place
+
+
+def inner_error(error):
+    """The exception that a backend raised, out of what Dynamo wrapped around it."""
+    while isinstance(error, BackendFailed) and getattr(error, "inner_exception", None) is not None:
+        error = error.inner_exception
+    return error

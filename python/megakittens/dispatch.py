@@ -1,0 +1,132 @@
+"""From a graph to something that can be called.
+
+An *engine* runs a graph's inputs: `engine.run(tensors) -> results`, one result an output of the graph; it writes mutated
+inputs in place.
+"""
+
+import json
+import logging
+
+import torch
+
+from megakittens import _core, checks, fx
+from megakittens.errors import UnsupportedError
+
+logger = logging.getLogger("megakittens")
+
+TORCH_DTYPES = {name: dtype for dtype, name in fx.DTYPES.items()}
+_said = set()
+
+
+def _say_once(text):
+    if text not in _said:
+        _said.add(text)
+        logger.warning(text)
+
+
+class ReferenceEngine:
+    """Evaluates the graph plainly on the CPU: slow, and right by construction."""
+
+    def __init__(self, graph, settings):
+        self.graph = graph
+        self.numerics = "eager" if settings["numerics"] == "eager" else "exact"
+
+    def run(self, tensors):
+        spans = [item["span"] for item in self.graph.inputs]
+        storages = [
+            tensor.detach().as_strided((span,), (1,)).to("cpu", torch.float32).contiguous().numpy()
+            for tensor, span in zip(tensors, spans, strict=True)
+        ]
+        shown, after = self.graph.evaluate(storages, self.numerics)
+        for item, tensor, span, values in zip(self.graph.inputs, tensors, spans, after, strict=True):
+            if item["mutated"]:
+                tensor.detach().as_strided((span,), (1,)).copy_(torch.from_numpy(values).to(tensor.dtype))
+        results = []
+        for output, values in zip(self.graph.outputs, shown, strict=True):
+            if output["input"] is not None:
+                results.append(view_of_input(tensors[output["input"]], output))
+                continue
+            device = tensors[0].device if tensors else "cpu"
+            dense = torch.from_numpy(values).to(device, TORCH_DTYPES[output["dtype"]]).reshape(output["sizes"])
+            results.append(torch.empty_like(dense).copy_(dense) if dense.numel() else dense)
+        return results
+
+
+class EmulatorEngine:
+    """Runs the scheduled program on the emulator, in the inputs' own memory."""
+
+    def __init__(self, graph, settings):
+        self.graph = graph
+        self.program = _core.schedule(graph, {key: settings[key] for key in ("fusion", "numerics")})
+        self.check = settings["check"]
+        _say_once("the inputs are on the CPU: programs run on the emulator, which is exact and slow")
+
+    def run(self, tensors):
+        memory = {}
+        kept = {}
+        for port, tensor in zip(self.program.inputs, tensors, strict=True):
+            memory[port["storage"]] = (tensor.data_ptr(), checks._end(tensor) - tensor.data_ptr() if tensor.numel() else 0)
+        for number, storage in enumerate(self.program.storages):
+            if storage["kind"] == "output":
+                # Fresh for every call: results of earlier calls stay as they are.
+                kept[number] = torch.empty(max(storage["bytes"], 1), dtype=torch.uint8)
+                memory[number] = (kept[number].data_ptr(), storage["bytes"])
+        self.program.run_emulator(memory, check=self.check)
+        results = []
+        for port, output in zip(self.program.outputs, self.graph.outputs, strict=True):
+            if output["input"] is not None:
+                results.append(view_of_input(tensors[output["input"]], output))
+                continue
+            dtype = TORCH_DTYPES[output["dtype"]]
+            whole = kept[port["storage"]]
+            elements = whole[: whole.numel() // dtype.itemsize * dtype.itemsize].view(dtype)
+            if elements.numel() == 0 or 0 in port["sizes"]:
+                results.append(torch.empty(port["sizes"], dtype=dtype))
+            else:
+                results.append(elements.as_strided(port["sizes"], port["strides"], port["offset"]))
+        return results
+
+
+def view_of_input(tensor, output):
+    """An output that shows the caller's own tensor."""
+    return tensor.detach().as_strided(output["sizes"], output["strides"], tensor.storage_offset() + output["offset"])
+
+
+def engine_for(graph, settings, device):
+    """The engine that `device=` asks for; by default the one that runs where the inputs are."""
+    wanted = settings["device"] or ("emulator" if device == "cpu" else "cuda")
+    engines = {"reference": ReferenceEngine, "emulator": EmulatorEngine}
+    if wanted not in engines:
+        raise UnsupportedError(
+            "running on a GPU is not part of this build; device='emulator' runs CPU tensors, device='reference' any"
+        )
+    return engines[wanted](graph, settings)
+
+
+class Executable:
+    """A captured graph with its engine: takes the placeholders' tensors and returns what the FX graph returns."""
+
+    def __init__(self, graph, settings, gm, device):
+        layout = json.loads(graph.metadata["fx"])
+        self.graph = graph
+        self.engine = engine_for(graph, settings, device)
+        self.outputs = layout["outputs"]
+        # A place among the inputs of a call, or a constant of the graph.
+        self.sources = [
+            place if isinstance(place, int) else fx.attribute(gm, place) for place in layout["inputs"]
+        ]
+
+    def __call__(self, inputs):
+        tensors = [inputs[source] if isinstance(source, int) else source for source in self.sources]
+        checks.overlapping(self.graph.inputs, tensors)
+        results = self.engine.run(tensors)
+        return self._arrange(self.outputs, results)
+
+    def _arrange(self, layout, results):
+        if isinstance(layout, list):
+            return [self._arrange(item, results) for item in layout]
+        if isinstance(layout, dict):
+            if "output" in layout:
+                return results[layout["output"]]
+            return {key.removeprefix("."): self._arrange(item, results) for key, item in layout.items()}
+        return layout

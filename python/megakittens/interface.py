@@ -1,0 +1,104 @@
+"""megakittens.compile and megakittens.capture."""
+
+import contextlib
+import functools
+
+import torch
+
+from megakittens import _core, checks, compat
+from megakittens.backend import compile_graph
+from megakittens.errors import Error, UnsupportedError, UserError
+
+
+def compile(fn=None, **options):
+    """`fn`, a function or module, as one persistent kernel; runs where the inputs are.
+
+    Also a decorator. Options: enable=False returns `fn` as it is; verbose=True prints each captured graph; dry_run=True
+    stops after capture and returns what PyTorch computes; fusion=False keeps one node an operation; numerics="eager"
+    rounds after each operation as PyTorch does, "fused" keeps fp32 inside a chain; check=True proves on the emulator that
+    every access is ordered (slower); device="emulator" or "reference"
+    runs somewhere else than on the inputs' device.
+    """
+    settings = checks.settings(**options)
+    if fn is None:
+        return functools.partial(compile, **options)
+    if not callable(fn):
+        raise UserError(f"megakittens.compile takes a function or a module, not {type(fn).__name__}")
+    return Compiled(fn, settings) if settings["enable"] else fn
+
+
+class Compiled:
+    """A compiled function or module. Attributes are those of the original; `graphs` lists what was captured."""
+
+    def __init__(self, fn, settings, run=None):
+        functools.update_wrapper(self, fn, updated=())
+        self._original = fn
+        self._settings = settings
+        self._run = run
+        self.graphs = []
+        self._compiled = compat.optimize(self._backend, fn)
+
+    def _backend(self, gm, example_inputs):
+        name = getattr(self._original, "__name__", type(self._original).__name__)
+        return compile_graph(gm, example_inputs, self._settings, name, self.graphs.append, self._run)
+
+    def __call__(self, *args, **kwargs):
+        while True:
+            try:
+                return self._compiled(*args, **kwargs)
+            except compat.RecompileLimit:
+                compat.raise_recompile_limit()
+            except (compat.Unsupported, compat.BackendFailed) as error:
+                # Where it arose inside PyTorch's compiler helps nobody.
+                ours = translate(error).with_traceback(None)
+                raise ours from (None if isinstance(ours, Error) else error)
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else functools.partial(self, instance)
+
+    def __getattr__(self, name):
+        if name == "_original":
+            raise AttributeError(name)
+        return getattr(self._original, name)
+
+
+def translate(error):
+    """Our exception for one of Dynamo's."""
+    inner = compat.inner_error(error)
+    if isinstance(inner, Error):
+        return inner
+    if isinstance(inner, compat.Unsupported):
+        reason, place = compat.describe_break(inner)
+        return UnsupportedError(
+            f"the function is not one graph: {reason}{' at ' + place if place else ''}. The whole function becomes one "
+            f"kernel, so this call must move out of it, or be replaced by tensor operations"
+        )
+    return inner
+
+
+def capture(fn, *example_inputs, **kwargs):
+    """The graph of `fn(*example_inputs, **kwargs)`, without compiling it: print it, or `.save("fn.mkg.json")` it.
+
+    The function is captured for inference, whatever requires grad.
+    """
+    if not callable(fn):
+        raise UserError(f"megakittens.capture takes a function or a module, not {type(fn).__name__}")
+    # A function of its own, so that what Dynamo keeps for the original does not hide the capture.
+    separate = compat.separate(fn._original if isinstance(fn, Compiled) else fn)
+    compiled = Compiled(separate, checks.settings(), run=_stop)
+    with torch.no_grad(), compat.unlimited_recompiles(), contextlib.suppress(_Captured):
+        compiled(*example_inputs, **kwargs)
+    if len(compiled.graphs) != 1:
+        raise UserError(f"the function has {len(compiled.graphs)} graphs: it computes nothing from tensors")
+    return compiled.graphs[0]
+
+
+class _Captured(Exception):
+    """Leaves the function as soon as its graph is known: nothing is computed, nothing is written."""
+
+
+def _stop(_inputs):
+    raise _Captured
+
+
+Graph = _core.Graph

@@ -1,0 +1,144 @@
+"""megakittens.compile, with the reference as its engine: what a call promises, wherever it runs."""
+
+import logging
+
+import pytest
+import torch
+
+import megakittens
+
+
+def compiled(function=None, **options):
+    return megakittens.compile(function, device="reference", **options)
+
+
+def test_a_decorated_function_gives_eagers_result():
+    @compiled()
+    def f(x, y):
+        return torch.relu(x @ y)
+
+    x, y = torch.randn(4, 8), torch.randn(8, 4)
+    torch.testing.assert_close(f(x, y), torch.relu(x @ y))
+    assert f.__name__ == "f"
+
+
+def test_a_module_gives_eagers_result_and_sees_new_weights():
+    module = torch.nn.Linear(8, 4)
+    fast = compiled(module)
+    x = torch.randn(2, 8)
+    with torch.no_grad():
+        torch.testing.assert_close(fast(x), module(x))
+        module.weight.mul_(2)
+        torch.testing.assert_close(fast(x), module(x))
+        module.weight = torch.nn.Parameter(torch.zeros(4, 8))
+        torch.testing.assert_close(fast(x), module(x))
+    assert fast.in_features == 8
+
+
+def test_results_of_an_earlier_call_stay_intact():
+    f = compiled(lambda x: x * 2)
+    first = f(torch.ones(4))
+    second = f(torch.full((4,), 5.0))
+    assert first.tolist() == [2] * 4
+    assert second.tolist() == [10] * 4
+
+
+def test_nested_results_keep_their_form():
+    f = compiled(lambda xs, scale: {"a": [xs[0] * scale, None], "b": (xs[1], 3)})
+    result = f([torch.ones(2), torch.zeros(2)], scale=2)
+    assert result["a"][0].tolist() == [2, 2]
+    assert result["a"][1] is None
+    assert result["b"][1] == 3
+
+
+def test_a_result_that_is_a_view_of_an_input_is_that_input():
+    x = torch.zeros(4, 4)
+    result = compiled(lambda x: x.t()[1])(x)
+    x[2, 1] = 7
+    assert result[2] == 7
+
+
+@pytest.mark.parametrize("shape", [(0, 4), (3, 0)])
+def test_sizes_of_zero_are_right(shape):
+    f = compiled(lambda x, w: torch.relu(x @ w) + 1)
+    x, w = torch.ones(shape), torch.ones(shape[1], 5)
+    torch.testing.assert_close(f(x, w), torch.relu(x @ w) + 1)
+
+
+def test_inputs_that_share_memory_are_right():
+    def f(a, b):
+        a.add_(1)
+        return b * 2
+
+    ours, theirs = torch.arange(12.0).view(3, 4), torch.arange(12.0).view(3, 4)
+    torch.testing.assert_close(compiled(f)(ours[:2], ours[1:]), f(theirs[:2], theirs[1:]))
+    torch.testing.assert_close(ours, theirs)
+
+
+def test_one_tensor_given_twice_is_right():
+    def f(a, b):
+        a.mul_(3)
+        return a + b
+
+    ours, theirs = torch.ones(4), torch.ones(4)
+    torch.testing.assert_close(compiled(f)(ours, ours), f(theirs, theirs))
+    torch.testing.assert_close(ours, theirs)
+
+
+def test_inputs_that_come_to_share_memory_later_are_right_or_refused():
+    def f(a, b):
+        a.add_(1)
+        return b * 2
+
+    fast = compiled(f)
+    fast(torch.zeros(4), torch.zeros(4))
+    ours, theirs = torch.arange(6.0), torch.arange(6.0)
+    try:
+        result = fast(ours[:4], ours[2:])
+    except megakittens.UserError as error:
+        assert "shares memory" in str(error)
+    else:
+        torch.testing.assert_close(result, f(theirs[:4], theirs[2:]))
+
+
+def test_a_new_shape_is_captured_anew_quietly_and_logged(caplog):
+    f = compiled(lambda x: x * 2)
+    with caplog.at_level(logging.INFO, logger="megakittens"):
+        for n in range(1, 20):
+            torch.testing.assert_close(f(torch.ones(n)), torch.full((n,), 2.0))
+    assert len(f.graphs) == 19
+    assert sum("captured" in record.message for record in caplog.records) == 19
+
+
+def test_a_dry_run_stops_after_capture_and_gives_pytorchs_result():
+    f = megakittens.compile(lambda x: torch.cumsum(x, 0), dry_run=True)
+    assert f(torch.ones(3)).tolist() == [1, 2, 3]
+    assert len(f.graphs) == 1
+
+
+def test_enable_false_gives_the_function_back():
+    def f(x):
+        return x
+
+    assert megakittens.compile(f, enable=False) is f
+
+
+def test_verbose_prints_the_graph(capsys):
+    compiled(lambda x: x * 2, verbose=True)(torch.ones(3))
+    assert "graph <lambda>: 1 input, 1 node, 1 output" in capsys.readouterr().out
+
+
+def test_torch_compile_finds_the_backend_and_takes_modes_and_options():
+    x = torch.randn(4)
+    f = torch.compile(lambda x: x * 2, backend="megakittens", fullgraph=True, options={"device": "reference"})
+    torch.testing.assert_close(f(x), x * 2)
+    g = torch.compile(lambda x: x * 3, backend="megakittens", options={"dry_run": True})
+    torch.testing.assert_close(g(x), x * 3)
+
+
+def test_bfloat16_rounds_after_each_operation_as_eager_does():
+    def f(x, y):
+        return (x * y + x) * 0.3
+
+    x, y = torch.randn(2, 64).bfloat16()
+    assert torch.equal(compiled(f)(x, y), f(x, y))

@@ -1,0 +1,108 @@
+"""One small test a mistake, on the text that the user reads."""
+
+import pytest
+import torch
+
+import megakittens
+from megakittens import OptionError, UnsupportedError, UserError
+
+
+def run(function, *inputs, **options):
+    return megakittens.compile(function, device="reference", **options)(*inputs)
+
+
+def test_a_graph_break_names_the_line():
+    def f(x):
+        y = x * 2
+        print(y)
+        return y
+
+    with pytest.raises(UnsupportedError, match=r"not one graph: .* at test_user_errors.py:\d+ in f"):
+        run(f, torch.ones(3))
+
+
+def test_inputs_that_require_grad_are_named_with_the_way_out():
+    with pytest.raises(UnsupportedError, match=r"'x' requires grad: .*torch.no_grad\(\)"):
+        run(lambda x: x * 2, torch.ones(3, requires_grad=True))
+
+
+def test_parameters_that_require_grad_are_named():
+    with pytest.raises(UnsupportedError, match=r"'weight' requires grad|'self.weight' requires grad"):
+        run(torch.nn.Linear(3, 3), torch.ones(2, 3))
+
+
+def test_an_unsupported_dtype_is_named():
+    with pytest.raises(UnsupportedError, match=r"input 'x' has dtype float64; supported are bfloat16"):
+        run(lambda x: x * 2, torch.ones(3, dtype=torch.float64))
+
+
+def test_too_many_dimensions_are_named():
+    with pytest.raises(UnsupportedError, match=r"input 'x' has 9 dimensions; at most 8"):
+        run(lambda x: x * 2, torch.ones([1] * 9))
+
+
+def test_tensors_on_two_devices_are_named():
+    from megakittens import checks
+
+    with pytest.raises(UnsupportedError, match=r"tensors on 2 devices: 'x' on cpu, 'y' on meta"):
+        checks.inputs(["x", "y"], [torch.ones(3), torch.ones(3, device="meta")])
+
+
+def test_a_symbolic_size_is_named_with_the_way_out():
+    f = torch.compile(lambda x: x * 2, backend="megakittens", dynamic=True, options={"device": "reference"})
+    with pytest.raises(Exception, match=r"size 0 of 'x' is symbolic .*dynamic=False"):
+        f(torch.ones(5))
+
+
+def test_an_unknown_option_lists_the_known_ones():
+    with pytest.raises(OptionError, match=r"unknown option 'fuse'; known options are check, device, dry_run, .*numerics"):
+        megakittens.compile(lambda x: x, fuse=True)
+
+
+def test_an_impossible_value_lists_the_known_ones():
+    with pytest.raises(OptionError, match=r"numerics='fast' is not possible; known values are 'eager', 'fused'"):
+        megakittens.compile(lambda x: x, numerics="fast")
+
+
+def test_an_unknown_backend_option_lists_the_known_ones():
+    f = torch.compile(lambda x: x * 2, backend="megakittens", options={"tile": 3})
+    with pytest.raises(Exception, match=r"unknown option 'tile'; known options are"):
+        f(torch.ones(3))
+
+
+def test_an_unknown_mode_lists_the_known_ones():
+    from megakittens.backend import backend
+
+    with pytest.raises(OptionError, match=r"unknown mode 'fast'; known modes are 'default', 'reduce-overhead'"):
+        backend(None, [], mode="fast")
+
+
+def test_mode_and_options_exclude_each_other():
+    from megakittens.backend import backend
+
+    with pytest.raises(OptionError, match=r"mode= or options=, not both"):
+        backend(None, [], mode="reduce-overhead", options={"fusion": True})
+
+
+def test_an_unsupported_operation_is_named_with_its_line():
+    with pytest.raises(UnsupportedError, match=r"aten.cumsum.default.*at test_user_errors.py:\d+ in"):
+        run(lambda x: torch.cumsum(x, 0), torch.ones(3))
+
+
+def test_a_sparse_tensor_is_refused():
+    from megakittens import checks
+
+    with pytest.raises(UnsupportedError, match=r"'x' has layout torch.sparse_coo"):
+        checks.inputs(["x"], [torch.ones(3).to_sparse()])
+
+
+def test_what_is_no_function_is_refused():
+    with pytest.raises(UserError, match=r"takes a function or a module, not int"):
+        megakittens.compile(3)
+
+
+def test_a_damaged_file_is_refused(tmp_path):
+    path = tmp_path / "x.mkg.json"
+    path.write_text('{"megakittens_graph": 1, "name": 3}')
+    with pytest.raises(megakittens.FormatError, match=r"x.mkg.json: graph: \$.name: expected a string"):
+        megakittens.load(str(path))
