@@ -81,3 +81,14 @@ function(mk_test_folder label)
   gtest_discover_tests(${target} TEST_PREFIX "${label}." DISCOVERY_TIMEOUT 60
                        PROPERTIES LABELS ${label} TIMEOUT ${ARG_TIMEOUT})
 endfunction()
+
+# One program per bench/*_bench.cpp, named after it; they may use what tests use.
+function(mk_bench_folder)
+  find_package(benchmark REQUIRED)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*_bench.cpp)
+  foreach(source ${sources})
+    get_filename_component(name ${source} NAME_WE)
+    add_executable(${name} ${source})
+    target_link_libraries(${name} PRIVATE mk_warnings mk_test_support benchmark::benchmark)
+  endforeach()
+endfunction()

@@ -2,7 +2,7 @@
 The compiled part of megakittens; use the names that the package megakittens exports.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import numpy
@@ -92,3 +92,52 @@ class Graph:
         """
         The reference on the CPU: a float array of `span` elements for each input gives (outputs, inputs after).
         """
+
+class Program:
+    """A scheduled graph: instructions, counters and storages, as data."""
+
+    @property
+    def storages(self) -> list:
+        """Name, kind (input, output, workspace) and bytes of each storage."""
+
+    @property
+    def inputs(self) -> list:
+        """
+        Where each input of the graph lies: storage, offset, sizes, strides (elements) and dtype.
+        """
+
+    @property
+    def outputs(self) -> list:
+        """The same for what it returns."""
+
+    @property
+    def nodes(self) -> list:
+        """
+        Name, op, code, first instruction, number of instructions, source line.
+        """
+
+    @property
+    def summary(self) -> dict:
+        """Counts that describe the schedule."""
+
+    @property
+    def graph(self) -> Graph:
+        """The graph after the passes."""
+
+    def save(self, path: str) -> None:
+        """Writes the program's file."""
+
+    def __str__(self) -> str: ...
+
+    def verify(self) -> None:
+        """Checks by independent code that every access is ordered."""
+
+    def run_emulator(self, memory: Mapping[int, tuple[int, int]], seed: int = 1, check: bool = False) -> None:
+        """
+        Runs once. `memory` gives (address, bytes) for every storage of kind input and output; check=True proves each access ordered while it runs.
+        """
+
+def schedule(graph: Graph, options: dict = {}) -> Program:
+    """
+    Runs the passes and schedules. Options: fusion, numerics, target, sms, cluster, queue.
+    """

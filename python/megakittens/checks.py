@@ -11,6 +11,7 @@ COMPILE_OPTIONS = {
     "dry_run": (False, True),
     "fusion": (True, False),
     "numerics": ("eager", "fused"),
+    "check": (False, True),
     "device": (None, "emulator", "reference", "cuda"),
 }
 MODES = (None, "default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")

@@ -1,12 +1,7 @@
 """From a graph to something that can be called.
 
 An *engine* runs a graph's inputs: `engine.run(tensors) -> results`, one result an output of the graph; it writes mutated
-inputs in place. The engine of the emulator needs from the extension:
-
-    _core.schedule(graph, options: dict) -> Program      options: "fusion" (bool), "numerics" ("eager" or "fused")
-    Program.storages -> [{"kind": "input"|"output"|"workspace", "bytes": int, "name": str}, ..]
-    Program.inputs, Program.outputs -> [{"storage": int, "offset": int, "sizes": [..], "strides": [..], "dtype": str}, ..]
-    Program.run_emulator({storage number: (address, bytes)})    for every storage of kind input and output
+inputs in place.
 """
 
 import json
@@ -61,11 +56,9 @@ class EmulatorEngine:
     """Runs the scheduled program on the emulator, in the inputs' own memory."""
 
     def __init__(self, graph, settings):
-        if not hasattr(_core, "schedule"):
-            raise UnsupportedError("this build of megakittens has no scheduler; device='reference' evaluates the graph")
         self.graph = graph
         self.program = _core.schedule(graph, {key: settings[key] for key in ("fusion", "numerics")})
-        self.kinds = [storage["kind"] for storage in self.program.storages]
+        self.check = settings["check"]
         _say_once("the inputs are on the CPU: programs run on the emulator, which is exact and slow")
 
     def run(self, tensors):
@@ -78,7 +71,7 @@ class EmulatorEngine:
                 # Fresh for every call: results of earlier calls stay as they are.
                 kept[number] = torch.empty(max(storage["bytes"], 1), dtype=torch.uint8)
                 memory[number] = (kept[number].data_ptr(), storage["bytes"])
-        self.program.run_emulator(memory)
+        self.program.run_emulator(memory, check=self.check)
         results = []
         for port, output in zip(self.program.outputs, self.graph.outputs, strict=True):
             if output["input"] is not None:

@@ -15,7 +15,8 @@ def compile(fn=None, **options):
 
     Also a decorator. Options: enable=False returns `fn` as it is; verbose=True prints each captured graph; dry_run=True
     stops after capture and returns what PyTorch computes; fusion=False keeps one node an operation; numerics="eager"
-    rounds after each operation as PyTorch does, "fused" keeps fp32 inside a chain; device="emulator" or "reference"
+    rounds after each operation as PyTorch does, "fused" keeps fp32 inside a chain; check=True proves on the emulator that
+    every access is ordered (slower); device="emulator" or "reference"
     runs somewhere else than on the inputs' device.
     """
     settings = checks.settings(**options)
@@ -48,7 +49,8 @@ class Compiled:
             except compat.RecompileLimit:
                 compat.raise_recompile_limit()
             except (compat.Unsupported, compat.BackendFailed) as error:
-                ours = translate(error)
+                # Where it arose inside PyTorch's compiler helps nobody.
+                ours = translate(error).with_traceback(None)
                 raise ours from (None if isinstance(ours, Error) else error)
 
     def __get__(self, instance, owner=None):

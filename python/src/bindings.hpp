@@ -11,4 +11,7 @@ void bind_errors(nanobind::module_& module);
 /// megakittens.Graph: from FX or a file, to text and files, and the reference evaluation.
 void bind_graph(nanobind::module_& module);
 
+/// megakittens._core.schedule and Program: scheduling, files, and running on the emulator.
+void bind_program(nanobind::module_& module);
+
 }  // namespace megakittens::python

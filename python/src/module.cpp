@@ -11,4 +11,5 @@ NB_MODULE(_core, module) {
   module.def("version", &megakittens::version, "The library's version, as 'major.minor.patch'.");
   megakittens::python::bind_errors(module);
   megakittens::python::bind_graph(module);
+  megakittens::python::bind_program(module);
 }

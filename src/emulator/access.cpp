@@ -103,6 +103,19 @@ void write(Space space, const std::uint64_t* address, std::uint32_t lanes, std::
   });
 }
 
+// Row 25: registers that products or tcgen05.ld have yet to write hold poison. Storing it shows that they were read.
+void check_in_flight(Machine& machine, const std::byte* data, std::uint32_t lanes, std::uint32_t bytes) {
+  const Warp& warp = machine.warp();
+  if ((warp.accumulators_in_flight == 0 && warp.tensor_transfers.empty()) || bytes < 4) return;
+  for (std::uint32_t i = 0; i < kLanes * bytes; i += 4) {
+    std::uint32_t word;
+    std::memcpy(&word, data + i, 4);
+    if ((lanes >> (i / bytes) & 1) == 0 || word != kRegisterPoison) continue;
+    machine.add_finding(Rule::kAccumulatorInFlight, 5, fmt::format("  {} stores registers that are still in flight", machine.describe(warp)));
+    return;
+  }
+}
+
 bool acquires(device::host::Order order) { return order == device::host::Order::kAcquire || order == device::host::Order::kAcquireRelease; }
 bool releases(device::host::Order order) { return order == device::host::Order::kRelease || order == device::host::Order::kAcquireRelease; }
 
@@ -140,6 +153,7 @@ void load(Space space, const std::uint64_t* address, std::uint32_t lanes, std::u
 }
 
 void store(Space space, const std::uint64_t* address, std::uint32_t lanes, std::uint32_t bytes, const void* data) {
+  if (lanes != 1) check_in_flight(Machine::current(), static_cast<const std::byte*>(data), lanes, bytes);
   write(space, address, lanes, bytes, static_cast<const std::byte*>(data), Operation::kStore, space == Space::kShared ? "st.shared" : "st.global");
 }
 

@@ -33,7 +33,7 @@ struct PlantedFault {
   FaultPoint point;
   int cta = -1;          // -1: any
   int warp = -1;         // -1: any
-  std::string role;      // empty: any
+  std::string role = {};  // empty: any
   std::int64_t nth = -1; // the n-th matching call from zero; -1: all of them
 };
 

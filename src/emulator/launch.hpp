@@ -19,7 +19,7 @@ enum class Contents : std::uint8_t {
 
 /// Host memory that the kernel may touch as global memory. Everything else is out of bounds.
 struct GlobalBuffer {
-  std::string name;
+  std::string name = {};
   void* data = nullptr;
   std::size_t bytes = 0;
   Contents contents = Contents::kInitialised;

@@ -81,7 +81,9 @@ void Machine::run_warp() {
   ready_[pick] = ready_.back();
   ready_.pop_back();
   report_.switches++;
+  device::single_lane_depth = 0;  // a new fibre's; a suspended one restores its own
   running_->fibre.resume();
+  device::single_lane_depth = 0;
   if (running_->fibre.done()) finish(*running_);
 }
 
@@ -104,6 +106,7 @@ void Machine::enter(void* argument) {
   Warp& warp = *static_cast<Warp*>(argument);
   Machine& machine = current();
   if (machine.unwinding_) return;
+  device::single_lane_depth = 0;  // whoever switched here may have left it raised
   try {
     machine.kernel_(machine.params_);
   } catch (const Unwind&) {

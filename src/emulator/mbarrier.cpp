@@ -74,8 +74,18 @@ void report_lapped(Machine& machine, const Mbarrier& barrier, const Warp& warp, 
                                   machine.describe(warp), meant, parity, place(barrier), std::int64_t{barrier.phases} - 1));
 }
 
+// The warp said which phase it means: passing early, or when the next one is over too, is the ambiguity of parity.
+void check_meant(Machine& machine, const Mbarrier& barrier, const Warp& warp) {
+  if (barrier.phases != warp.meant_phase + 1)
+    report_lapped(machine, barrier, warp, static_cast<std::int32_t>(warp.meant_phase), warp.meant_phase & 1);
+}
+
 // The warp waited for one phase by its parity; two may have passed (it knows from others how far the object was).
 void check_lapped(Machine& machine, Mbarrier& barrier, Warp& warp, std::uint32_t parity) {
+  if (warp.phase_meant) {
+    warp.phase_meant = false;
+    return check_meant(machine, barrier, warp);
+  }
   if (machine.checker() == nullptr || warp.cta != barrier.cta) return;
   const std::uint32_t known = warp.view.local.get(barrier.component);
   if (known < barrier.first_tick) return;

@@ -71,6 +71,9 @@ void Machine::finish(Warp& warp) {
     add_finding(Rule::kUnfinished, warp.index,
                 fmt::format("  {} left while {} of its bulk stores still read shared memory", describe(warp), warp.bulk.unread()));
   }
+  if (warp.accumulators_in_flight > 0) {
+    add_finding(Rule::kAccumulatorInFlight, 4, fmt::format("  {} left before wgmma.wait_group retired its products", describe(warp)));
+  }
   if (--cta.running > 0) return;
   if (cta.tensor_memory->any_allocated()) {
     add_finding(Rule::kTensorMemoryMisuse, 30, fmt::format("  CTA {} ended without tcgen05.dealloc", cta.index));

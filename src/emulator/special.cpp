@@ -75,6 +75,12 @@ void annotate(const char* role, std::int64_t instruction) {
   machine.renew_context(warp);
 }
 
+void mean_phase(std::uint32_t phase) {
+  Warp& warp = Machine::current().warp();
+  warp.phase_meant = true;
+  warp.meant_phase = phase;
+}
+
 void note_wait(const char* what, std::uint64_t target) {
   Warp& warp = Machine::current().warp();
   warp.wait_note = what;

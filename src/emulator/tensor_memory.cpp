@@ -5,16 +5,10 @@
 #include <algorithm>
 
 namespace megakittens::emulator {
-namespace {
-
-constexpr std::uint32_t kPoison = 0xffdeadbe;  // a NaN
-
-}  // namespace
-
 TensorMemory::TensorMemory(std::uint32_t cta) : cta_(cta) {}
 
 std::vector<std::uint32_t>& TensorMemory::words() {
-  if (words_.empty()) words_.assign(kTensorLanes * kTensorColumns, kPoison);
+  if (words_.empty()) words_.assign(kTensorLanes * kTensorColumns, kRegisterPoison);
   return words_;
 }
 

@@ -10,7 +10,6 @@ namespace megakittens::emulator {
 namespace {
 
 using device::host::kLanes;
-constexpr std::uint32_t kPoison = 0xffdeadbe;
 
 class TransferAgent final : public Agent {
  public:
@@ -100,7 +99,7 @@ using namespace emulator;
 
 void tensor_load(std::uint32_t* values, int columns, std::uint32_t address) {
   Machine& machine = Machine::current();
-  std::fill(values, values + columns * static_cast<int>(kLanes), kPoison);
+  std::fill(values, values + columns * static_cast<int>(kLanes), kRegisterPoison);
   auto transfer = start(machine, address, columns, true, nullptr);
   if (transfer != nullptr) transfer->registers = values;
   machine.step();

@@ -33,6 +33,9 @@ struct BulkGroups {
   void settle();
 };
 
+/// What registers hold while an asynchronous operation is to write them: a NaN that nothing computes.
+inline constexpr std::uint32_t kRegisterPoison = 0xffdeadbe;
+
 struct Warp {
   Cta* cta = nullptr;
   std::uint32_t index = 0;
@@ -50,11 +53,14 @@ struct Warp {
   std::int64_t instruction = -1;
   const char* wait_note = nullptr;    // from note_wait: what the next waits are about
   std::uint64_t wait_target = 0;
+  bool phase_meant = false;           // from mean_phase: which phase the next parity wait stands for
+  std::uint32_t meant_phase = 0;
 
   BulkGroups bulk;
   std::vector<Waiter> bulk_waiters;  // the warp itself, in wait_group
   std::uint32_t wgmma_committed = 0;  // groups of its warpgroup that this warp has committed
   bool wgmma_fenced = false;
+  std::uint32_t accumulators_in_flight = 0;
   std::uint32_t tensor_issued = 0;    // tcgen05.ld and .st so far
   std::uint32_t tensor_waited = 0;    // of those, waited for
   std::vector<std::shared_ptr<TensorTransfer>> tensor_transfers;  // not yet waited for, in order

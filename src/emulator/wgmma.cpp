@@ -13,7 +13,7 @@ namespace megakittens::emulator {
 namespace {
 
 constexpr std::uint32_t kRows = 64, kDepth = 16, kLanes = device::host::kLanes;
-const float kPoison = std::bit_cast<float>(0xffdeadbeu);  // a NaN
+const float kPoison = std::bit_cast<float>(kRegisterPoison);
 
 class QueueAgent final : public Agent {
  public:
@@ -35,7 +35,7 @@ MatrixOperand operand(std::uint64_t word, bool k_major, device::host::Half type)
 
 }  // namespace
 
-WgmmaQueue::Accumulator& WgmmaQueue::accumulator_of(const Warp& warp, Product& product,
+WgmmaQueue::Accumulator& WgmmaQueue::accumulator_of(Warp& warp, Product& product,
                                                     const device::host::WgmmaOperands& operands) {
   const std::uint32_t quarter = warp.index % kWarps;
   if (product.accumulator == nullptr) {
@@ -52,6 +52,7 @@ WgmmaQueue::Accumulator& WgmmaQueue::accumulator_of(const Warp& warp, Product& p
   Accumulator& accumulator = *product.accumulator;
   if (accumulator.registers[quarter] == nullptr) {
     accumulator.registers[quarter] = operands.d;
+    warp.accumulators_in_flight++;
     load_registers(accumulator, quarter, operands.accumulate);
   }
   return accumulator;
@@ -208,6 +209,7 @@ void WgmmaQueue::retire(Machine& machine, Warp& warp, std::uint32_t through) {
                                                                      machine.describe(warp)));
     }
     accumulator.registers[quarter] = nullptr;
+    warp.accumulators_in_flight--;
     it = ++accumulator.exported == kWarps ? accumulators_.erase(it) : std::next(it);
   }
 }

@@ -44,7 +44,7 @@ class WgmmaQueue {
     std::vector<float> registers_a;   // [16][64] where A comes from registers
   };
 
-  Accumulator& accumulator_of(const Warp& warp, Product& product, const device::host::WgmmaOperands& operands);
+  Accumulator& accumulator_of(Warp& warp, Product& product, const device::host::WgmmaOperands& operands);
   void load_registers(Accumulator& accumulator, std::uint32_t quarter, bool keep);
   void retire(Machine& machine, Warp& warp, std::uint32_t through);
   void run(Machine& machine, Product& product);

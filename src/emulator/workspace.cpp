@@ -83,9 +83,9 @@ Workspace::Workspace(const program::Program& program) : state_(std::make_unique<
   const KernelInfo& kernel = state_->kernel;
   const program::Config& config = program.config;
   if (config.pages != kernel.pages || config.page_bytes != kernel.page_bytes || config.slots != kernel.slots)
-    throw CapacityError(
-        fmt::format("the program was scheduled for {} pages of {} bytes and {} slots; this interpreter has {} of {} and {}",
-                    config.pages, config.page_bytes, config.slots, kernel.pages, kernel.page_bytes, kernel.slots));
+    throw CapacityError(fmt::format(
+        "the program was scheduled for {} pages of {} bytes and {} slots; this interpreter has {} of {} and {}",
+        config.pages, config.page_bytes, config.slots, kernel.pages, kernel.page_bytes, kernel.slots));
   state_->counter_bytes = program.counters.size() * program::kCounterStride * sizeof(std::uint32_t);
   state_->counters = allocate(state_->counter_bytes);
   for (const program::Storage& storage : program.storages)
@@ -109,7 +109,9 @@ void Workspace::reset() {
   state_->control = {};
 }
 
-const program::AbortRecord& Workspace::abort_record() const { return state_->control.record; }
+const program::AbortRecord& Workspace::abort_record() const {
+  return state_->control.record;
+}
 
 Report Workspace::launch(std::span<void* const> storages, const RunOptions& options) {
   const program::Program& program = state_->program;
@@ -131,8 +133,7 @@ Report Workspace::launch(std::span<void* const> storages, const RunOptions& opti
   std::vector<Memory> copies(storages.size());
   auto add_buffer = [&](const std::string& name, const void* data, std::size_t bytes, Contents contents) {
     if (bytes != 0)
-      config.buffers.push_back(
-          {.name = name, .data = const_cast<void*>(data), .bytes = bytes, .contents = contents});
+      config.buffers.push_back({.name = name, .data = const_cast<void*>(data), .bytes = bytes, .contents = contents});
   };
   for (std::size_t s = 0; s < storages.size(); ++s) {
     const program::Storage& storage = program.storages[s];
@@ -153,16 +154,15 @@ Report Workspace::launch(std::span<void* const> storages, const RunOptions& opti
   add_buffer("counters", state_->counters.get(), state_->counter_bytes, Contents::kInitialised);
   add_buffer("control", &state_->control, sizeof(state_->control), Contents::kInitialised);
 
-  program::LaunchParameters parameters{
-      .instructions = program.instructions.data(),
-      .records = program.records.data(),
-      .maps = maps.data(),
-      .storages = bases.data(),
-      .counters = static_cast<std::uint32_t*>(state_->counters.get()),
-      .control = &state_->control,
-      .wait_limit = options.wait_limit,
-      .instruction_count = static_cast<std::uint32_t>(program.instructions.size()),
-      .global_queue = program.config.queue == program::QueueMode::global ? 1u : 0u};
+  program::LaunchParameters parameters{.instructions = program.instructions.data(),
+                                       .records = program.records.data(),
+                                       .maps = maps.data(),
+                                       .storages = bases.data(),
+                                       .counters = static_cast<std::uint32_t*>(state_->counters.get()),
+                                       .control = &state_->control,
+                                       .wait_limit = options.wait_limit,
+                                       .instruction_count = static_cast<std::uint32_t>(program.instructions.size()),
+                                       .global_queue = program.config.queue == program::QueueMode::global ? 1u : 0u};
   Report report = run(config, state_->kernel.kernel, &parameters);
   for (std::size_t s = 0; s < storages.size(); ++s)
     if (copies[s] && (program.storages[s].mutated || program.storages[s].kind == program::StorageKind::output))
@@ -172,9 +172,10 @@ Report Workspace::launch(std::span<void* const> storages, const RunOptions& opti
 
 std::string describe(const program::AbortRecord& record, const program::Program& program) {
   static constexpr const char* kRoles[] = {"controller", "loader", "follower", "launcher", "storer", "consumer"};
-  static constexpr const char* kKinds[] = {"nothing",   "a free slot",    "the next instruction", "page",
-                                           "ring stage", "filled stage",  "finished tile",        "leave to write",
-                                           "stores",     "tensor memory", "counter",              "the workspace"};
+  static constexpr const char* kKinds[] = {"nothing",       "a free slot",    "the next instruction",
+                                           "page",          "ring stage",     "filled stage",
+                                           "finished tile", "leave to write", "stores",
+                                           "tensor memory", "counter",        "the workspace"};
   const char* role = record.role < std::size(kRoles) ? kRoles[record.role] : "unknown role";
   const char* kind = record.kind < std::size(kKinds) ? kKinds[record.kind] : "unknown wait";
   std::string where = fmt::format("{} (warp {}) of CTA {} on SM {}", role, record.warp, record.cta, record.sm);

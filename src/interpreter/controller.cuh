@@ -64,9 +64,10 @@ MK_DEVICE void run_controller(Context<B>& c) {
   Words<2> queue[kFetchAhead];
   uint32_t fetched = 0;
   bool drawn_all = false;
-  auto is_stop = [](const Words<2>& words) {
-    return (device::warp_uniform(words.w[0]) >> 16 & program::kFlagStop) != 0;
+  auto word_of_lane = [](const Lanes<uint32_t>& word, uint32_t lane) {
+    return device::warp_uniform(device::shuffle_index(word, Lanes<uint32_t>(lane)));
   };
+  auto is_stop = [&](const Words<2>& words) { return (word_of_lane(words.w[0], 0) >> 16 & program::kFlagStop) != 0; };
   auto refill = [&](Words<2>& words) {
     if (drawn_all) return;
     words = fetch_next(c, fetched);
@@ -82,15 +83,13 @@ MK_DEVICE void run_controller(Context<B>& c) {
     MK_UNROLL for (uint32_t j = 0; j < kFetchAhead; ++j) {
       c.slot = c.iteration % B::kSlots;
       const uint32_t turn = c.iteration / B::kSlots;
-      if (turn > 0)
-        wait_warp(c, c.base + Layout<B>::kSlotDone + 8 * c.slot, (turn - 1) & 1, WaitKind::slot_free, c.slot);
+      if (turn > 0) wait_warp(c, c.base + Layout<B>::kSlotDone + 8 * c.slot, turn - 1, WaitKind::slot_free, c.slot);
       if (c.aborted) return;
       publish(c, queue[j]);
       if (is_stop(queue[j])) return;
       constexpr uint32_t kOrderLane = program::kWordReleaseOrder / 2;
       const uint64_t order =
-          uint64_t{device::warp_uniform(device::shuffle_index(queue[j].w[1], Lanes<uint32_t>(kOrderLane)))} << 32 |
-          device::warp_uniform(device::shuffle_index(queue[j].w[0], Lanes<uint32_t>(kOrderLane)));
+          uint64_t{word_of_lane(queue[j].w[1], kOrderLane)} << 32 | word_of_lane(queue[j].w[0], kOrderLane);
       c.page_map = rename_pages<B>(c.page_map, order);
       refill(queue[j]);
       ++c.iteration;

@@ -1,4 +1,5 @@
-// The persistent kernel: sets a CTA up, splits its warps into roles, and leaves the workspace ready for the next launch.
+// The persistent kernel: sets a CTA up, splits its warps into roles, and leaves the workspace ready for the next
+// launch.
 #pragma once
 
 #include "interpreter/controller.cuh"

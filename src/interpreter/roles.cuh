@@ -37,8 +37,8 @@ template <class B, class Set>
 MK_DEVICE void run_lane_role(Context<B>& c) {
   while (true) {
     c.slot = c.iteration % B::kSlots;
-    const uint32_t parity = c.iteration / B::kSlots & 1;
-    wait_lane(c, slot_barrier(c, Layout<B>::kSlotReady), parity, WaitKind::slot_ready);
+    const uint32_t turn = c.iteration / B::kSlots;
+    wait_lane(c, slot_barrier(c, Layout<B>::kSlotReady), turn, WaitKind::slot_ready);
     uint32_t icode = 0;
     if (c.aborted || begin_instruction(c, icode)) return;
     if (c.role == Role::storer) {
@@ -55,7 +55,7 @@ MK_DEVICE void run_lane_role(Context<B>& c) {
     });
     if (c.role == Role::storer) {
       // Consumers' stores are ordered here by their arrivals; the release publishes them and this lane's (rows 8, 10).
-      wait_lane(c, slot_barrier(c, Layout<B>::kWritten), parity, WaitKind::written);
+      wait_lane(c, slot_barrier(c, Layout<B>::kWritten), turn, WaitKind::written);
       arrive_counters(c);
     }
     if (!c.aborted) ptx::mbarrier_arrive(slot_barrier(c, Layout<B>::kSlotDone));
@@ -68,7 +68,7 @@ template <class B, class Set>
 MK_DEVICE void run_consumer(Context<B>& c) {
   while (true) {
     c.slot = c.iteration % B::kSlots;
-    wait_warp(c, slot_barrier(c, Layout<B>::kSlotReady), c.iteration / B::kSlots & 1, WaitKind::slot_ready);
+    wait_warp(c, slot_barrier(c, Layout<B>::kSlotReady), c.iteration / B::kSlots, WaitKind::slot_ready);
     uint32_t icode = 0;
     if (c.aborted || begin_instruction(c, icode)) return;
     icode = device::warp_uniform(device::Lanes<uint32_t>(icode));

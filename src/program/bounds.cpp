@@ -77,6 +77,15 @@ void check_maps(const Program& program) {
   }
 }
 
+/// What a count leaves unused holds zeros: a reader that looks too far finds nothing, and all forms round-trip.
+template <typename T, std::size_t N>
+void check_unused(const T (&list)[N], std::size_t count, const std::string& what) {
+  const auto* bytes = reinterpret_cast<const unsigned char*>(list + count);
+  const auto* end = reinterpret_cast<const unsigned char*>(list + N);
+  MK_BOUND(std::all_of(bytes, end, [](unsigned char byte) { return byte == 0; }), "{}: entries after {} are not zero",
+           what, count);
+}
+
 void check_code(const NodeRecord& record, const std::string& what) {
   const int constants_end = kSourceConstant + record.constant_count;
   auto is_operand = [&](int source) { return source < record.operand_count; };
@@ -109,6 +118,9 @@ void check_records(const Program& program) {
     MK_BOUND(record.code_count <= kMaxCode, "{}: {} code words; {} are possible", what, record.code_count, kMaxCode);
     MK_BOUND(record.constant_count <= kMaxConstants, "{}: {} constants; {} are possible", what, record.constant_count,
              kMaxConstants);
+    check_unused(record.operands, record.operand_count, what + ", operands");
+    check_unused(record.code, record.code_count, what + ", code");
+    check_unused(record.constants, record.constant_count, what + ", constants");
     for (int k = 0; k < record.operand_count; ++k) {
       const OperandRecord& operand = record.operands[k];
       const std::string part = fmt::format("{}, operand {}", what, k);
@@ -119,6 +131,20 @@ void check_records(const Program& program) {
     }
     check_code(record, what);
   }
+}
+
+void check_unused_words(const Instruction& instruction) {
+  auto all_zero = [](const auto* begin, const auto* end) {
+    return std::all_of(begin, end, [](auto word) { return word == 0; });
+  };
+  bool clear = instruction.reserved == 0 && instruction.spare == 0 &&
+               all_zero(instruction.index + instruction.index_count, std::end(instruction.index)) &&
+               all_zero(instruction.arrivals + instruction.arrival_count, std::end(instruction.arrivals));
+  for (int w = instruction.wait_count; w < kMaxWaits; ++w)
+    clear = clear && instruction.guard(w) == 0 && instruction.waits[w].counter == 0 &&
+            instruction.waits[w].needed == 0 && instruction.waits[w].arrivals == 0;
+  for (int w = std::max(kMaxWaits, 4); w < 12; ++w) clear = clear && instruction.guard(w) == 0;
+  MK_BOUND(clear, "instruction {}: unused words are not zero", instruction.number);
 }
 
 void check_instruction(const Program& program, std::size_t i) {
@@ -132,6 +158,7 @@ void check_instruction(const Program& program, std::size_t i) {
            kMaxWaits);
   MK_BOUND(instruction.arrival_count <= kMaxArrivals, "instruction {}: {} arrivals; {} are possible", i,
            instruction.arrival_count, kMaxArrivals);
+  check_unused_words(instruction);
   for (int w = 0; w < instruction.wait_count; ++w) {
     const Wait& wait = instruction.waits[w];
     MK_BOUND(wait.counter < program.counters.size(), "instruction {}: waits for counter {} of {}", i, wait.counter,

@@ -52,7 +52,7 @@ struct Instruction {
   /// q is this one's q-th finished page.
   uint32_t release_order[2];
   uint32_t spare;
-  uint32_t number;         ///< position in the program's instruction list, for reports
+  uint32_t number;  ///< position in the program's instruction list, for reports
 
   uint32_t guard(int wait) const { return wait < 4 ? guards[wait] : guards_high[wait - 4]; }
 };

@@ -30,7 +30,7 @@ struct AbortRecord {
   uint32_t claimed;
   uint32_t cta;
   uint32_t sm;
-  uint32_t role;         ///< Role
+  uint32_t role;  ///< Role
   uint32_t warp;
   uint32_t instruction;  ///< Instruction::number
   uint32_t node;         ///< Instruction::node
@@ -55,13 +55,13 @@ static_assert(sizeof(Control) == 5 * 128);
 struct LaunchParameters {
   const Instruction* instructions;
   const NodeRecord* records;
-  const void* maps;          ///< device::TensorMap objects, 64-byte aligned
-  void* const* storages;     ///< base address of every storage
-  uint32_t* counters;        ///< kCounterStride words each
+  const void* maps;       ///< device::TensorMap objects, 64-byte aligned
+  void* const* storages;  ///< base address of every storage
+  uint32_t* counters;     ///< kCounterStride words each
   Control* control;
-  uint64_t wait_limit;       ///< clocks that a wait may take
+  uint64_t wait_limit;  ///< clocks that a wait may take
   uint32_t instruction_count;
-  uint32_t global_queue;     ///< 0: instruction i runs on CTA i % grid; 1: CTAs take instructions by ticket
+  uint32_t global_queue;  ///< 0: instruction i runs on CTA i % grid; 1: CTAs take instructions by ticket
 };
 
 }  // namespace megakittens::program

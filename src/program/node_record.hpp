@@ -42,7 +42,7 @@ struct CodeWord {
 static_assert(sizeof(CodeWord) == 4);
 
 inline constexpr int kSourceTemporary = 16;
-inline constexpr int kTemporaries = 4;     ///< of elementwise types
+inline constexpr int kTemporaries = 4;      ///< of elementwise types
 inline constexpr int kGemmTemporaries = 2;  ///< beside an accumulator tile there are registers for two
 inline constexpr int kNoSource = 255;
 inline constexpr int kSourceConstant = 20;

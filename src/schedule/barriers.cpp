@@ -32,7 +32,7 @@ class Connector {
   void follow_versions(ir::NodeId n, const Footprint& boxes, ir::ValueId value, std::uint32_t guard, bool write);
   void wait_for_readers(ir::NodeId n, std::uint32_t i, ir::ValueId value);
   void wait_for_writer(ir::NodeId n, std::uint32_t i, ir::ValueId value, std::uint32_t guard, bool write);
-  void forbid_self_overwrite(ir::NodeId n, std::uint32_t i);
+  void forbid_self_overwrite(const Touch& reader, std::uint32_t i);
 
   // Gathering the instructions of one node into `found_`, each once.
   void start_set() { found_.clear(), ++epoch_; }
@@ -158,7 +158,7 @@ void Connector::wait_for_readers(ir::NodeId n, std::uint32_t i, ir::ValueId valu
     start_set();
     for (std::size_t b = 0; b < rest_.size(); ++b) gather(reader, rest_.box(b));
     if (reader.node == n) {
-      if (versions_.boxes(reader).exact(i)) forbid_self_overwrite(n, i);
+      forbid_self_overwrite(reader, i);
       continue;
     }
     MK_CHECK(reader.node < n, "{} reads a version that {} overwrote before", graph_.describe(graph_.nodes[reader.node]),
@@ -167,14 +167,20 @@ void Connector::wait_for_readers(ir::NodeId n, std::uint32_t i, ir::ValueId valu
   }
 }
 
-void Connector::forbid_self_overwrite(ir::NodeId n, std::uint32_t i) {
-  const std::uint32_t place = placement_.nodes[n].first + i;
-  const bool paired = placement_.nodes[n].plan->paired;
-  for (std::uint32_t other : found_)
-    if (other != place && !(paired && other / 2 == place / 2))
-      throw UnsupportedError(
-          fmt::format("{} overwrites elements that other tiles of it still read; copy the operand before the update",
-                      graph_.describe(graph_.nodes[n])));
+// A graph may only read, element by element, what it overwrites; a type whose tiles read more than they write cannot
+// take such a node. Hulls prove nothing.
+void Connector::forbid_self_overwrite(const Touch& reader, std::uint32_t i) {
+  const PlacedNode& node = placement_.nodes[reader.node];
+  const Footprint& boxes = versions_.boxes(reader);
+  if (!boxes.exact(i)) return;
+  const std::uint32_t place = node.first + i;
+  for (std::uint32_t other : found_) {
+    const bool partners = node.plan->paired && other / 2 == place / 2;
+    if (other == place || partners || !boxes.exact(other - node.first)) continue;
+    throw UnsupportedError(
+        fmt::format("{} overwrites elements that other tiles of it still read; copy the operand before the update",
+                    graph_.describe(graph_.nodes[reader.node])));
+  }
 }
 
 void Connector::wait_for_writer(ir::NodeId n, std::uint32_t i, ir::ValueId value, std::uint32_t guard, bool write) {

@@ -39,7 +39,9 @@ void expect_totals(const program::Program& program, const json& expected) {
   }
 }
 
-std::string seed_op(const std::string& op) { return op == "matmul" ? "gemm" : op; }
+std::string seed_op(const std::string& op) {
+  return op == "matmul" ? "gemm" : op;
+}
 
 void expect_nodes(const program::Program& program, const json& expected) {
   ASSERT_EQ(program.nodes.size(), expected.size());

@@ -122,6 +122,8 @@ void require_whole_warp(const char* instruction);
 // device/annotate.cuh, which is empty on the GPU.
 void annotate(const char* role, std::int64_t instruction);
 void note_wait(const char* what, std::uint64_t target);
+/// The next parity wait of the warp stands for this phase, counted from 0 (2^32 - 1: the one before the first).
+void mean_phase(std::uint32_t phase);
 void name_shared(std::uint32_t address, const char* name);
 
 }  // namespace megakittens::device::host

@@ -1,4 +1,5 @@
-// What a role's warp knows while it works: the launch, its place in the instruction stream, and the current instruction.
+// What a role's warp knows while it works: the launch, its place in the instruction stream, and the current
+// instruction.
 #pragma once
 
 #include "device/core/warp.cuh"
@@ -43,16 +44,16 @@ struct Context {
   using Shared = Layout<B>;
 
   const LaunchParameters& launch;
-  uint32_t base;       ///< shared-window address of the pages
+  uint32_t base;  ///< shared-window address of the pages
   Role role;
   uint32_t warp;       ///< in the CTA
   uint32_t epoch;      ///< launches on this workspace before this one
   uint32_t iteration;  ///< instructions that this CTA has begun before this one
   uint32_t slot;
-  uint32_t ring;       ///< ring stages that instructions before this one used
-  uint32_t tiles;      ///< output tiles that instructions before this one handed to the storer
+  uint32_t ring;   ///< ring stages that instructions before this one used
+  uint32_t tiles;  ///< output tiles that instructions before this one handed to the storer
   uint64_t page_map;
-  bool aborted;        ///< waits return at once; copies, stores and arrivals are left out
+  bool aborted;  ///< waits return at once; copies, stores and arrivals are left out
 
   MK_DEVICE uint32_t slot_address() const { return base + Shared::kSlots + slot * Shared::kSlotBytes; }
   /// Word `w` of the current instruction.

@@ -1,6 +1,6 @@
-// Page tokens and the ring of stages. Every physical page is finished exactly once an instruction, by eight arrivals: one
-// from each consumer warp, four from one lane for its warpgroup, or eight at once. A stage is filled by two arrivals
-// (loader and follower, each with the bytes of its copies) and freed by eight, like a page.
+// Page tokens and the ring of stages. Every physical page is finished exactly once an instruction, by eight arrivals:
+// one from each consumer warp, four from one lane for its warpgroup, or eight at once. A stage is filled by two
+// arrivals (loader and follower, each with the bytes of its copies) and freed by eight, like a page.
 #pragma once
 
 #include "device/vocabulary/waits.cuh"
@@ -16,15 +16,15 @@ inline constexpr uint32_t kWarpgroupArrivals = kConsumerWarps / 2;
 template <class B>
 MK_DEVICE void wait_page(Context<B>& c, uint32_t lid) {
   const uint32_t page = c.page(lid);
-  // After k instructions the page has completed k phases; before the first it counts as free.
-  wait_lane(c, c.base + Layout<B>::kPageFree + 8 * page, (c.iteration & 1) ^ 1, WaitKind::page_free, page);
+  // Phase k is instruction k's; before the first the page counts as free.
+  wait_lane(c, c.base + Layout<B>::kPageFree + 8 * page, c.iteration - 1, WaitKind::page_free, page);
 }
 
 /// A whole warp's wait for the same.
 template <class B>
 MK_DEVICE void wait_page_warp(Context<B>& c, uint32_t lid) {
   const uint32_t page = c.page(lid);
-  wait_warp(c, c.base + Layout<B>::kPageFree + 8 * page, (c.iteration & 1) ^ 1, WaitKind::page_free, page);
+  wait_warp(c, c.base + Layout<B>::kPageFree + 8 * page, c.iteration - 1, WaitKind::page_free, page);
 }
 
 /// Gives logical page `lid` to the next instruction. One lane, after all reads that the arrivals stand for.
@@ -49,10 +49,10 @@ template <class B>
 MK_DEVICE void wait_stage_free(Context<B>& c, uint32_t n, uint32_t depth) {
   const uint32_t before = c.ring + n;
   if (n < depth) {  // the memory is fresh pages; the barrier was last used kRingStages ago
-    wait_lane(c, stage_free(c, n), (before / kRingStages & 1) ^ 1, WaitKind::stage_free, n);
+    wait_lane(c, stage_free(c, n), before / kRingStages - 1, WaitKind::stage_free, n);
   } else {
     const uint32_t consumed = before - depth;
-    wait_lane(c, c.base + Layout<B>::kStageFree + 8 * (consumed % kRingStages), consumed / kRingStages & 1,
+    wait_lane(c, c.base + Layout<B>::kStageFree + 8 * (consumed % kRingStages), consumed / kRingStages,
               WaitKind::stage_free, n);
   }
 }
@@ -69,11 +69,11 @@ MK_DEVICE void fill_stage(Context<B>& c, uint32_t n, uint32_t bytes) {
 
 template <class B>
 MK_DEVICE void wait_stage_full_warp(Context<B>& c, uint32_t n) {
-  wait_warp(c, stage_full(c, n), (c.ring + n) / kRingStages & 1, WaitKind::stage_full, n);
+  wait_warp(c, stage_full(c, n), (c.ring + n) / kRingStages, WaitKind::stage_full, n);
 }
 template <class B>
 MK_DEVICE void wait_stage_full_lane(Context<B>& c, uint32_t n) {
-  wait_lane(c, stage_full(c, n), (c.ring + n) / kRingStages & 1, WaitKind::stage_full, n);
+  wait_lane(c, stage_full(c, n), (c.ring + n) / kRingStages, WaitKind::stage_full, n);
 }
 
 /// One lane: stage `n` has been read.
@@ -98,13 +98,13 @@ MK_DEVICE void finish_tile_warp(Context<B>& c, uint32_t n) {
 }
 template <class B>
 MK_DEVICE void wait_tile_done_lane(Context<B>& c, uint32_t n) {
-  wait_lane(c, tile_done(c, n), (c.tiles + n) / kRingStages & 1, WaitKind::tile_done, n);
+  wait_lane(c, tile_done(c, n), (c.tiles + n) / kRingStages, WaitKind::tile_done, n);
 }
 
 /// A consumer warp before its first ordinary store of the instruction: storage that is used again is free.
 template <class B>
 MK_DEVICE void wait_writable_warp(Context<B>& c) {
-  wait_warp(c, c.base + Layout<B>::kWritable + 8 * c.slot, c.iteration / B::kSlots & 1, WaitKind::writable);
+  wait_warp(c, c.base + Layout<B>::kWritable + 8 * c.slot, c.iteration / B::kSlots, WaitKind::writable);
 }
 
 }  // namespace megakittens::device

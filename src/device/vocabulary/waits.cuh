@@ -2,6 +2,7 @@
 // role returns at once; the others notice the word in their own slow paths.
 #pragma once
 
+#include "device/core/annotations.cuh"
 #include "device/vocabulary/context.cuh"
 
 namespace megakittens::device {
@@ -31,28 +32,35 @@ MK_DEVICE void report_abort(Context<B>& c, WaitKind kind, uint32_t what, uint32_
 /// Tries between two looks at the clock and the abort word.
 inline constexpr uint32_t kTriesPerLook = 64;
 
-/// One lane's wait until the phase of that parity has completed.
+/// Phase numbers count an mbarrier's completions from 0; the one before the first, 2^32 - 1, counts as completed.
 template <class B>
-MK_DEVICE void wait_lane(Context<B>& c, uint32_t barrier, uint32_t parity, WaitKind kind, uint32_t what = 0) {
-  if (c.aborted || ptx::mbarrier_try_wait_parity(barrier, parity)) return;
+MK_DEVICE bool try_phase(uint32_t barrier, uint32_t phase) {
+  mean_phase(phase);
+  return ptx::mbarrier_try_wait_parity(barrier, phase & 1);
+}
+
+/// One lane's wait until that phase has completed. Parity tells two phases apart: the caller knows by other means that
+/// the one before has completed.
+template <class B>
+MK_DEVICE void wait_lane(Context<B>& c, uint32_t barrier, uint32_t phase, WaitKind kind, uint32_t what = 0) {
+  if (c.aborted || try_phase<B>(barrier, phase)) return;
   const uint64_t start = ptx::clock64();
   while (true) {
-    MK_ROLLED for (uint32_t n = 0; n < kTriesPerLook; ++n)
-      if (ptx::mbarrier_try_wait_parity(barrier, parity)) return;
+    MK_ROLLED for (uint32_t n = 0; n < kTriesPerLook; ++n) if (try_phase<B>(barrier, phase)) return;
     if (ptx::ld_relaxed_gpu_u32(&c.launch.control->abort) != 0) {
       c.aborted = true;
       return;
     }
-    if (ptx::clock64() - start > c.launch.wait_limit) return report_abort(c, kind, what, 0, parity);
+    if (ptx::clock64() - start > c.launch.wait_limit) return report_abort(c, kind, what, 0, phase);
   }
 }
 
 /// A whole warp's wait; its lanes leave together.
 template <class B>
-MK_DEVICE void wait_warp(Context<B>& c, uint32_t barrier, uint32_t parity, WaitKind kind, uint32_t what = 0) {
+MK_DEVICE void wait_warp(Context<B>& c, uint32_t barrier, uint32_t phase, WaitKind kind, uint32_t what = 0) {
   if (c.aborted) return;
-  if (!all(Lanes<bool>(ptx::mbarrier_try_wait_parity(barrier, parity)))) {
-    wait_lane(c, barrier, parity, kind, what);
+  if (!all(Lanes<bool>(try_phase<B>(barrier, phase)))) {
+    wait_lane(c, barrier, phase, kind, what);
     c.aborted = any(Lanes<bool>(c.aborted));
   }
 }
@@ -93,8 +101,8 @@ template <class B>
 MK_DEVICE void arrive_counters(Context<B>& c) {
   if (c.aborted) return;
   const uint32_t count = c.arrival_count();
-  MK_ROLLED for (uint32_t a = 0; a < count; ++a)
-    ptx::red_release_gpu_add_u32(c.launch.counters + uint64_t{c.word(program::kWordArrivals + a)} * program::kCounterStride, 1);
+  MK_ROLLED for (uint32_t a = 0; a < count; ++a) ptx::red_release_gpu_add_u32(
+      c.launch.counters + uint64_t{c.word(program::kWordArrivals + a)} * program::kCounterStride, 1);
 }
 
 }  // namespace megakittens::device

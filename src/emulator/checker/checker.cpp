@@ -93,13 +93,22 @@ void Checker::access(Region& region, std::uint64_t offset, std::uint64_t bytes, 
   }
 }
 
+// Whether a read of these bytes found nothing written: the write that meets it now is the one it should have waited for.
+bool Checker::unwritten_before(const Region& region, const Cell& cell, std::uint32_t bytes) {
+  if (region.shadow.initialised()) return false;
+  for (const ShadowEntry& entry : cell) {
+    if (entry.write && (entry.bytes & bytes) != 0) return false;
+  }
+  return true;
+}
+
 void Checker::check_cell(Region& region, std::uint64_t offset, std::uint16_t mask, const Access& access,
                          std::uint32_t number) {
   Cell& cell = region.shadow.cell(offset);
   std::uint16_t written = 0;
   for (const ShadowEntry& entry : cell) {
-    if ((entry.bytes & mask) == 0) continue;
     if (entry.write) written |= entry.bytes;
+    if ((entry.bytes & mask) == 0) continue;
     if (entry.record == number || entry.record == kNoRecord || (!entry.write && !access.write)) continue;
     if (entry.record == seen_record_ && entry.write == seen_write_) continue;
     const Record& before = records_[entry.record];
@@ -109,7 +118,10 @@ void Checker::check_cell(Region& region, std::uint64_t offset, std::uint16_t mas
       seen_record_ = entry.record;
       seen_write_ = entry.write;
     } else {
-      report(region, offset, access, before, entry.write);
+      const Meeting meeting = entry.write ? Meeting::kAfterWrite
+                              : unwritten_before(region, cell, entry.bytes & mask) ? Meeting::kReadTooSoon
+                                                                                   : Meeting::kAfterRead;
+      report(region, offset, access, before, meeting);
     }
   }
   if (!access.write) {

@@ -24,6 +24,9 @@ struct Access {
   std::uint32_t own_seen = 0;  // tcgen05.ld and .st: how many of the warp's own earlier ones it waited for
 };
 
+/// How an access meets the earlier one it conflicts with.
+enum class Meeting : std::uint8_t { kAfterWrite, kAfterRead, kReadTooSoon };
+
 class Checker {
  public:
   Checker(Findings& findings, bool strict);
@@ -63,10 +66,11 @@ class Checker {
   bool sees(const Region& region, const Access& access, const Record& before, bool before_write) const;
   void check_cell(Region& region, std::uint64_t offset, std::uint16_t mask, const Access& access, std::uint32_t number);
   // In findings.cpp.
-  void report(const Region& region, std::uint64_t offset, const Access& access, const Record& before, bool before_write);
+  void report(const Region& region, std::uint64_t offset, const Access& access, const Record& before, Meeting meeting);
   void report_unwritten(const Region& region, std::uint64_t offset, const Access& access);
   void report_barrier_overwritten(const Region& region, std::uint64_t offset, const Access& access);
-  Rule classify(const Region& region, const Access& access, const Record& before, bool before_write) const;
+  Rule classify(const Region& region, const Access& access, const Record& before, Meeting meeting) const;
+  static bool unwritten_before(const Region& region, const Cell& cell, std::uint32_t bytes);
   std::uint32_t number_of(const Record& record);
 
   Findings& findings_;

@@ -30,13 +30,15 @@ Rule classify_shared(Operation now, Operation before, bool ordered, bool same_ct
   return now == Operation::kBulkLoad ? Rule::kWriterFence : Rule::kProxyFenceShared;
 }
 
-Rule classify_global(Operation now, Operation before, bool ordered, bool same_cta, bool before_write) {
+// `read_known`: of a bulk store, its issuer's wait_group.read is known, though not its wait_group.
+Rule classify_global(Operation now, Operation before, bool ordered, bool same_cta, bool before_write, bool read_known) {
   if (now == Operation::kConstantLoad || before == Operation::kConstantLoad) return Rule::kConstantWritten;
   if (before == Operation::kBulkReduce || now == Operation::kBulkReduce) {
     if (!ordered) return Rule::kReductionMixed;
   }
   if (!before_write) return Rule::kReusedUnderReader;
-  if (!is_ordinary(before)) return ordered ? Rule::kProxyFenceGlobalAsync : Rule::kStoreNotComplete;
+  if (!is_ordinary(before) && ordered) return Rule::kProxyFenceGlobalAsync;
+  if (!is_ordinary(before)) return read_known || same_cta ? Rule::kStoreNotComplete : Rule::kNotReleased;
   if (ordered) return Rule::kProxyFenceGlobal;
   return same_cta && is_ordinary(now) ? Rule::kOrdinaryRace : Rule::kNotReleased;
 }
@@ -60,19 +62,29 @@ std::string Checker::describe(std::uint32_t number) const {
   return out;
 }
 
-Rule Checker::classify(const Region& region, const Access& access, const Record& before, bool before_write) const {
-  const Operation now = access.record.operation;
+Rule Checker::classify(const Region& region, const Access& access, const Record& before, Meeting meeting) const {
+  // A read that came too soon is told as if it had come after the write: the same part is missing.
+  const bool swapped = meeting == Meeting::kReadTooSoon;
+  const Operation now = swapped ? before.operation : access.record.operation;
+  const Operation then = swapped ? access.record.operation : before.operation;
+  const bool before_write = meeting != Meeting::kAfterRead;
   const bool ordered = knows(*access.view, access.view_cta, before.cta, before.component, before.tick);
   const bool same_cta = before.cta == access.view_cta;
-  if (region.space == Space::kShared) return classify_shared(now, before.operation, ordered, same_cta, before_write);
-  if (region.space == Space::kGlobal) return classify_global(now, before.operation, ordered, same_cta, before_write);
-  const bool after_product = before.operation == Operation::kTcgenMma || before.operation == Operation::kTcgenCopy;
-  return after_product && before_write && !access.write ? Rule::kTensorNotCommitted : Rule::kTensorReused;
+  if (region.space == Space::kShared) return classify_shared(now, then, ordered, same_cta, before_write);
+  if (region.space == Space::kGlobal) {
+    const bool full = !swapped && before.component >= component::kBulkFull && before.component < component::kBulkFull + component::kMaxWarps;
+    const bool read_known = full && knows(*access.view, access.view_cta, before.cta,
+                                          before.component - component::kBulkFull + component::kBulkRead, before.tick);
+    return classify_global(now, then, ordered, same_cta, before_write, read_known);
+  }
+  const bool after_product = then == Operation::kTcgenMma || then == Operation::kTcgenCopy;
+  const bool reads = swapped || !access.write;
+  return after_product && before_write && reads ? Rule::kTensorNotCommitted : Rule::kTensorReused;
 }
 
 void Checker::report(const Region& region, std::uint64_t offset, const Access& access, const Record& before,
-                     bool before_write) {
-  const Rule rule = classify(region, access, before, before_write);
+                     Meeting meeting) {
+  const Rule rule = classify(region, access, before, meeting);
   const Context& now = contexts_[access.record.context];
   const Context& then = contexts_[before.context];
   // Alike: same operations of same roles on the same memory, wherever in it.
@@ -85,7 +97,7 @@ void Checker::report(const Region& region, std::uint64_t offset, const Access& a
   findings_.tell(rule, fmt::format("  {} of {} {} {}\n  {} of {} {} it before; {}", name_of(access.record.operation),
                                    describe(access.record.context), access.write ? "writes" : "reads",
                                    region.place(offset), name_of(before.operation), describe(before.context),
-                                   before_write ? "wrote" : "read",
+                                   meeting == Meeting::kAfterWrite ? "wrote" : "read",
                                    ordered ? "the two are ordered, but not for the proxy (a fence is missing)"
                                            : "nothing orders the two"));
 }

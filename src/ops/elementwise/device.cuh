@@ -12,8 +12,8 @@ namespace elementwise {
 
 /// What a record says about slots, read once an instruction.
 struct SlotPlan {
-  uint32_t rows;      ///< of a tile
-  uint32_t bytes;     ///< of a slot
+  uint32_t rows;   ///< of a tile
+  uint32_t bytes;  ///< of a slot
   uint32_t per_tile;
   uint32_t per_page;
 
@@ -94,14 +94,14 @@ struct TilePort {
     if (operand.map == program::kNoMap) return global.load(k, values);
     const uint32_t address = plan.address(global.c, tile * plan.per_tile + slot_of(k));
     MK_UNROLL for (uint32_t g = 0; g < kRuns; ++g)
-      read_run(operand.type, run(address, operand.type, g), values + g * kRun);
+        read_run(operand.type, run(address, operand.type, g), values + g * kRun);
   }
   MK_DEVICE void store(uint32_t k, const Lanes<float> (&values)[kChunk]) const {
     const program::OperandRecord& operand = global.record->operands[k];
     if (operand.map == program::kNoMap) return global.store(k, values);
     const uint32_t address = plan.address(global.c, tile * plan.per_tile + slot_of(k));
     MK_UNROLL for (uint32_t g = 0; g < kRuns; ++g)
-      write_run(operand.type, run(address, operand.type, g), values + g * kRun);
+        write_run(operand.type, run(address, operand.type, g), values + g * kRun);
   }
 };
 

@@ -45,15 +45,14 @@ MK_DEVICE void store_accumulators(device::Context<B>& c, Lanes<float> (&acc)[kCo
   place.row_end = c.index(gemm::kRow) + c.index(gemm::kRows);
   place.column_end = c.index(gemm::kColumn) + c.index(gemm::kColumns);
   const Lanes<int32_t> lane = device::convert<int32_t>(device::lane_index());
-  MK_UNROLL for (int32_t g = 0; g < 2; ++g)
-    place.row[g] = (lane >> 2) + (first_row + static_cast<int32_t>(c.warp % 4) * 16 + 8 * g);
+  MK_UNROLL for (int32_t g = 0; g < 2; ++g) place.row[g] =
+      (lane >> 2) + (first_row + static_cast<int32_t>(c.warp % 4) * 16 + 8 * g);
   MK_ROLLED for (int32_t n = 0; n < kColumns; n += 32) {
     Lanes<float> chunk[kChunk];
     transpose_quad(acc, chunk);
     MK_UNROLL for (uint32_t g = 0; g < 2; ++g) place.column[g] = (lane & 3) * 8 + (c.index(gemm::kColumn) + n);
     run_code<program::kGemmTemporaries>(record, chunk, port);
-    if (n + 32 < kColumns)
-      MK_UNROLL for (uint32_t i = 0; i + kChunk < kCount; ++i) acc[i] = acc[i + kChunk];
+    if (n + 32 < kColumns) MK_UNROLL for (uint32_t i = 0; i + kChunk < kCount; ++i) acc[i] = acc[i + kChunk];
   }
 }
 

@@ -27,12 +27,12 @@ MK_DEVICE void multiply(device::Context<B>& c, const StridedMatrix& a, const Str
     const uint32_t depth = device::min(kDepth, static_cast<uint32_t>(a.depth - k));
     MK_ROLLED for (uint32_t j = 0; j < depth; ++j) {
       Lanes<float> left[2];
-      MK_UNROLL for (uint32_t h = 0; h < 2; ++h)
-        left[h] = device::bit_cast<float>(ptx::ld_shared_u32(left_address + (4 * j + 8 * h * kRowBytesA)));
+      MK_UNROLL for (uint32_t h = 0; h < 2; ++h) left[h] =
+          device::bit_cast<float>(ptx::ld_shared_u32(left_address + (4 * j + 8 * h * kRowBytesA)));
       MK_UNROLL for (uint32_t block = 0; block < gemm::kHopperColumns / 8; ++block) {
         const device::Words<2> right = ptx::ld_shared_v2(right_address + (j * kRowBytesB + block * 32));
-        MK_UNROLL for (uint32_t i = 0; i < 4; ++i)
-          acc[4 * block + i] = device::fma(left[i / 2], device::bit_cast<float>(right.w[i % 2]), acc[4 * block + i]);
+        MK_UNROLL for (uint32_t i = 0; i < 4; ++i) acc[4 * block + i] =
+            device::fma(left[i / 2], device::bit_cast<float>(right.w[i % 2]), acc[4 * block + i]);
       }
     }
     sync_consumers();

@@ -86,7 +86,7 @@ MK_DEVICE void multiply(Context<B>& c, bool staged, Lanes<float> (&acc)[kAccumul
         kTransB ? n_major(address_b(c, stage), Swizzle::k128B, 8192) : k_major(address_b(c, stage), Swizzle::k128B);
     ptx::wgmma_fence();
     MK_UNROLL for (uint32_t step = 0; step < gemm::kStageDepth / 16; ++step)
-      ptx::wgmma<In, kColumnsB, kTransB>(acc, advance(a, step * k_step_k_major()), advance(b, step * kStepB), true);
+        ptx::wgmma<In, kColumnsB, kTransB>(acc, advance(a, step * k_step_k_major()), advance(b, step * kStepB), true);
     ptx::wgmma_commit_group();
     if (staged) {
       ptx::wgmma_wait_group<0>();

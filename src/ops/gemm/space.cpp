@@ -81,8 +81,8 @@ std::variant<Space, std::string> make_space(const ir::Graph& graph, const ir::No
       node.body ? *node.body
                 : ir::PointwiseBody{.steps = {{.op = ir::PointwiseOp::identity, .args = {ir::Ref::accumulator()}}},
                                     .results = {0}};
-  auto code = compile_pointwise(body, 0, static_cast<int>(node.operands.size()), {space.out},
-                                program::kGemmTemporaries);
+  auto code =
+      compile_pointwise(body, 0, static_cast<int>(node.operands.size()), {space.out}, program::kGemmTemporaries);
   if (auto* problem = std::get_if<std::string>(&code)) return *problem;
   program::NodeRecord& record = space.record;
   record.operand_count = static_cast<std::uint16_t>(total);

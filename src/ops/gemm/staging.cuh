@@ -1,4 +1,5 @@
-// Brings parts of matrices with any strides into shared memory by ordinary loads, zeros outside. Consumer warps together.
+// Brings parts of matrices with any strides into shared memory by ordinary loads, zeros outside. Consumer warps
+// together.
 #pragma once
 
 #include "device/core/swizzle.cuh"
@@ -32,7 +33,8 @@ struct StridedMatrix {
   }
 };
 
-/// `tile_rows` rows of 64 16-bit elements from (row, k) on, as rows of 128 bytes with the 128-byte swizzle, at `address`.
+/// `tile_rows` rows of 64 16-bit elements from (row, k) on, as rows of 128 bytes with the 128-byte swizzle, at
+/// `address`.
 template <class B>
 MK_DEVICE void stage_16bit(const device::Context<B>& c, const StridedMatrix& matrix, int32_t row, int32_t k,
                            uint32_t tile_rows, uint32_t address) {
@@ -41,10 +43,10 @@ MK_DEVICE void stage_16bit(const device::Context<B>& c, const StridedMatrix& mat
     const int32_t at = row + static_cast<int32_t>(r);
     const Lanes<bool> low = depth < (at < matrix.rows ? matrix.depth : 0);
     const Lanes<bool> high = depth + 1 < (at < matrix.rows ? matrix.depth : 0);
-    const Lanes<uint32_t> first = device::convert<uint32_t>(
-        ptx::ld_global_u16(matrix.base, matrix.offset(at, depth, 2), low, uint16_t{0}));
-    const Lanes<uint32_t> second = device::convert<uint32_t>(
-        ptx::ld_global_u16(matrix.base, matrix.offset(at, depth + 1, 2), high, uint16_t{0}));
+    const Lanes<uint32_t> first =
+        device::convert<uint32_t>(ptx::ld_global_u16(matrix.base, matrix.offset(at, depth, 2), low, uint16_t{0}));
+    const Lanes<uint32_t> second =
+        device::convert<uint32_t>(ptx::ld_global_u16(matrix.base, matrix.offset(at, depth + 1, 2), high, uint16_t{0}));
     const Lanes<uint32_t> place = device::lane_index() * 4 + (r * 128 + address);
     ptx::st_shared_u32(device::swizzle_address<device::Swizzle::k128B>(place), first | second << 16);
   }

@@ -27,7 +27,7 @@ std::unique_ptr<NodePlan> GemmGeneral::plan(const ir::Graph& graph, const ir::No
   ir::DType in = space.in;
   TileShape shape{.rows = kHopperRows, .columns = kHopperColumns, .paired = false};
   auto plan = std::make_unique<TilePlan>(std::move(space), shape);
-  plan->icode = in == ir::DType::f32 ? kIcode_gemm_general_f32
+  plan->icode = in == ir::DType::f32    ? kIcode_gemm_general_f32
                 : in == ir::DType::bf16 ? kIcode_gemm_general_bf16
                                         : kIcode_gemm_general_f16;
   return plan;

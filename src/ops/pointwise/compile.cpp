@@ -140,7 +140,8 @@ class Compiler {
 
   /// `select` takes its third argument from a temporary: brings it there, and the accumulator back.
   int temporary_of(int source) {
-    if (source >= program::kSourceTemporary && source < program::kSourceConstant) return source - program::kSourceTemporary;
+    if (source >= program::kSourceTemporary && source < program::kSourceConstant)
+      return source - program::kSourceTemporary;
     // The condition is in the accumulator; park it while the third argument passes through.
     int condition = take_temporary(current_, true);
     int third = take_temporary(current_, true);
@@ -169,7 +170,8 @@ class Compiler {
     if (op != CodeOp::identity) emit(op, sources[0], sources[1], step.dtype);
     held_ = Ref::step(s);
     for (std::size_t k = 0; k < body_.results.size(); ++k)
-      if (body_.results[k] == s) emit(CodeOp::store, program::kNoSource, first_output_ + static_cast<int>(k), types_[k]);
+      if (body_.results[k] == s)
+        emit(CodeOp::store, program::kNoSource, first_output_ + static_cast<int>(k), types_[k]);
     if (must_keep(s)) {
       slot_of_[s] = take_temporary(last_use_[s], false);
       emit(CodeOp::keep, program::kNoSource, slot_of_[s]);

@@ -37,25 +37,44 @@ MK_DEVICE Lanes<float> truth(Lanes<bool> mask) {
 MK_DEVICE Lanes<float> run_function(uint32_t op, Lanes<float> a, Lanes<float> s, uint32_t type) {
   using namespace pointwise;
   switch (static_cast<CodeOp>(op)) {
-    case CodeOp::exp: return device::exp(a);
-    case CodeOp::exp2: return device::exp2(a);
-    case CodeOp::log: return device::log(a);
-    case CodeOp::log2: return device::log2(a);
-    case CodeOp::sqrt: return device::sqrt(a);
-    case CodeOp::rsqrt: return device::rsqrt(a);
-    case CodeOp::reciprocal: return device::reciprocal(a);
-    case CodeOp::gelu_erf: return gelu_erf(a);
-    case CodeOp::gelu_tanh: return gelu_tanh(a);
-    case CodeOp::silu: return silu(a);
-    case CodeOp::sigmoid: return sigmoid(a);
-    case CodeOp::tanh: return device::tanh(a);
-    case CodeOp::div: return a / s;
-    case CodeOp::reverse_div: return s / a;
-    case CodeOp::pow: return device::pow(a, s);
-    case CodeOp::reverse_pow: return device::pow(s, a);
-    case CodeOp::silu_mul: return silu(a) * s;
-    case CodeOp::silu_round_mul_round: return round_value(type, round_value(type, silu(a)) * s);
-    default: return a;
+    case CodeOp::exp:
+      return device::exp(a);
+    case CodeOp::exp2:
+      return device::exp2(a);
+    case CodeOp::log:
+      return device::log(a);
+    case CodeOp::log2:
+      return device::log2(a);
+    case CodeOp::sqrt:
+      return device::sqrt(a);
+    case CodeOp::rsqrt:
+      return device::rsqrt(a);
+    case CodeOp::reciprocal:
+      return device::reciprocal(a);
+    case CodeOp::gelu_erf:
+      return gelu_erf(a);
+    case CodeOp::gelu_tanh:
+      return gelu_tanh(a);
+    case CodeOp::silu:
+      return silu(a);
+    case CodeOp::sigmoid:
+      return sigmoid(a);
+    case CodeOp::tanh:
+      return device::tanh(a);
+    case CodeOp::div:
+      return a / s;
+    case CodeOp::reverse_div:
+      return s / a;
+    case CodeOp::pow:
+      return device::pow(a, s);
+    case CodeOp::reverse_pow:
+      return device::pow(s, a);
+    case CodeOp::silu_mul:
+      return silu(a) * s;
+    case CodeOp::silu_round_mul_round:
+      return round_value(type, round_value(type, silu(a)) * s);
+    default:
+      return a;
   }
 }
 
@@ -97,12 +116,11 @@ MK_DEVICE void run_word(const CodeWord word, Lanes<float> (&acc)[kChunk], Lanes<
       MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) acc[i] = s[i];
       break;
     case CodeOp::keep:
-      MK_UNROLL for (int t = 0; t < kTemporaries; ++t)
-        if (word.third == t) MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) temporaries[t][i] = acc[i];
+      MK_UNROLL for (int t = 0; t < kTemporaries; ++t) if (word.third == t)
+          MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) temporaries[t][i] = acc[i];
       break;
     case CodeOp::select:
-      MK_UNROLL for (int t = 0; t < kTemporaries; ++t)
-        if (word.third == t)
+      MK_UNROLL for (int t = 0; t < kTemporaries; ++t) if (word.third == t)
           MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) acc[i] = select(acc[i] != 0.0f, s[i], temporaries[t][i]);
       break;
     default:
@@ -120,8 +138,8 @@ MK_DEVICE void run_word(const CodeWord word, Lanes<float> (&acc)[kChunk], Lanes<
 #undef MK_CASE
 }
 
-/// Runs all of `record`'s code on `acc`. `port.load(k, s)` reads operand k's chunk and `port.store(k, type, acc)` writes
-/// output operand k's.
+/// Runs all of `record`'s code on `acc`. `port.load(k, s)` reads operand k's chunk and `port.store(k, type, acc)`
+/// writes output operand k's.
 template <int kTemporaries, class Port>
 MK_DEVICE void run_code(const program::NodeRecord* record, Lanes<float> (&acc)[kChunk], Port& port) {
   Lanes<float> temporaries[kTemporaries][kChunk];
@@ -141,8 +159,7 @@ MK_DEVICE void run_code(const program::NodeRecord* record, Lanes<float> (&acc)[k
     if (word.source < program::kSourceTemporary) {
       port.load(word.source, s);
     } else if (word.source < program::kSourceConstant) {
-      MK_UNROLL for (int t = 0; t < kTemporaries; ++t)
-        if (word.source == program::kSourceTemporary + t)
+      MK_UNROLL for (int t = 0; t < kTemporaries; ++t) if (word.source == program::kSourceTemporary + t)
           MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) s[i] = temporaries[t][i];
     } else if (word.source != program::kNoSource) {
       const float value = device::constant(record->constants + (word.source - program::kSourceConstant));

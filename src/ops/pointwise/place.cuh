@@ -1,5 +1,5 @@
-// Where the sixteen values of a chunk belong: each lane holds two runs of eight neighbouring columns. Operands that lie in
-// global memory are read and written through here.
+// Where the sixteen values of a chunk belong: each lane holds two runs of eight neighbouring columns. Operands that lie
+// in global memory are read and written through here.
 #pragma once
 
 #include "device/vocabulary/context.cuh"
@@ -25,7 +25,9 @@ struct GlobalRun {
   Lanes<uint64_t> offset;
   Lanes<bool> mask;
 
-  MK_DEVICE Words<4> v4(uint32_t i) const { return ptx::ld_global_v4(base, offset + uint64_t{16 * i}, mask, Words<4>{}); }
+  MK_DEVICE Words<4> v4(uint32_t i) const {
+    return ptx::ld_global_v4(base, offset + uint64_t{16 * i}, mask, Words<4>{});
+  }
   MK_DEVICE Words<2> v2() const { return ptx::ld_global_v2(base, offset, mask, Words<2>{}); }
   MK_DEVICE void v4(uint32_t i, const Words<4>& words) const {
     ptx::st_global_v4(base, offset + uint64_t{16 * i}, words, mask);
@@ -52,7 +54,8 @@ struct GlobalOperand {
     column_stride = record.strides[3];
     // A run moves 8 bytes of bool and multiples of 16 of the others; runs begin at multiples of eight columns.
     const uint64_t unit = size == 1 ? 8 : 16;
-    vector = column_stride == 1 && (device::bit_cast<uint64_t>(base) | static_cast<uint64_t>(row_stride * size)) % unit == 0;
+    vector =
+        column_stride == 1 && (device::bit_cast<uint64_t>(base) | static_cast<uint64_t>(row_stride * size)) % unit == 0;
   }
 
   MK_DEVICE Lanes<uint64_t> offset(Lanes<int32_t> row, Lanes<int32_t> column) const {

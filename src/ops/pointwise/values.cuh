@@ -48,9 +48,8 @@ MK_DEVICE void read_run(uint32_t type, const Reader& reader, Lanes<float>* value
     const bool integer = type == static_cast<uint32_t>(ElementType::i32);
     MK_UNROLL for (uint32_t h = 0; h < 2; ++h) {
       const Words<4> words = reader.v4(h);
-      MK_UNROLL for (uint32_t i = 0; i < 4; ++i)
-        values[4 * h + i] = integer ? device::convert<float>(device::bit_cast<int32_t>(words.w[i]))
-                                    : device::bit_cast<float>(words.w[i]);
+      MK_UNROLL for (uint32_t i = 0; i < 4; ++i) values[4 * h + i] =
+          integer ? device::convert<float>(device::bit_cast<int32_t>(words.w[i])) : device::bit_cast<float>(words.w[i]);
     }
   } else if (type == static_cast<uint32_t>(ElementType::i64)) {
     MK_UNROLL for (uint32_t h = 0; h < 4; ++h) {
@@ -63,8 +62,8 @@ MK_DEVICE void read_run(uint32_t type, const Reader& reader, Lanes<float>* value
     }
   } else {
     const Words<2> words = reader.v2();
-    MK_UNROLL for (uint32_t i = 0; i < kRun; ++i)
-      values[i] = device::convert<float>(words.w[i / 4] >> (8 * (i % 4)) & 255u);
+    MK_UNROLL for (uint32_t i = 0; i < kRun; ++i) values[i] =
+        device::convert<float>(words.w[i / 4] >> (8 * (i % 4)) & 255u);
   }
 }
 
@@ -74,9 +73,8 @@ MK_DEVICE void write_run(uint32_t type, const Writer& writer, const Lanes<float>
   if (type == static_cast<uint32_t>(ElementType::bf16) || type == static_cast<uint32_t>(ElementType::f16)) {
     const bool bf16 = type == static_cast<uint32_t>(ElementType::bf16);
     Words<4> words;
-    MK_UNROLL for (uint32_t i = 0; i < 4; ++i)
-      words.w[i] = bf16 ? device::pack_bf16x2(values[2 * i], values[2 * i + 1])
-                        : device::pack_f16x2(values[2 * i], values[2 * i + 1]);
+    MK_UNROLL for (uint32_t i = 0; i < 4; ++i) words.w[i] = bf16 ? device::pack_bf16x2(values[2 * i], values[2 * i + 1])
+                                                                 : device::pack_f16x2(values[2 * i], values[2 * i + 1]);
     writer.v4(0, words);
   } else if (type == static_cast<uint32_t>(ElementType::f32)) {
     MK_UNROLL for (uint32_t h = 0; h < 2; ++h) {
@@ -88,9 +86,8 @@ MK_DEVICE void write_run(uint32_t type, const Writer& writer, const Lanes<float>
     Words<2> words;
     MK_UNROLL for (uint32_t h = 0; h < 2; ++h) {
       words.w[h] = 0u;
-      MK_UNROLL for (uint32_t i = 0; i < 4; ++i)
-        words.w[h] = words.w[h] | device::select(values[4 * h + i] != 0.0f, Lanes<uint32_t>(1u << (8 * i)),
-                                                 Lanes<uint32_t>(0u));
+      MK_UNROLL for (uint32_t i = 0; i < 4; ++i) words.w[h] =
+          words.w[h] | device::select(values[4 * h + i] != 0.0f, Lanes<uint32_t>(1u << (8 * i)), Lanes<uint32_t>(0u));
     }
     writer.v2(words);
   }

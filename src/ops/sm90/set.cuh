@@ -3,8 +3,8 @@
 
 #include "ops/elementwise/device.cuh"
 #include "ops/gemm/sm90.cuh"
-#include "ops/noop/device.cuh"
 #include "ops/icodes.hpp"
+#include "ops/noop/device.cuh"
 
 namespace megakittens::ops::sm90 {
 

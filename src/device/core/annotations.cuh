@@ -1,0 +1,19 @@
+// What device code tells whoever watches it on the host; nothing at all on the GPU. Texts are static.
+//   annotate(role, instruction)  who the warp is and what it works on, for reports
+//   note_wait(what, target)      what its next waits are about
+//   name_shared(address, name)   a place in shared memory
+//   mean_phase(phase)            which phase of an mbarrier, counted from 0, the next wait by parity stands for: a wait that
+//                                passes early, or two phases late, is then found
+#pragma once
+
+#include "device/core/types.cuh"
+#if MK_ON_GPU
+namespace megakittens::device {
+MK_DEVICE void annotate(const char*, int64_t) {}
+MK_DEVICE void note_wait(const char*, uint64_t) {}
+MK_DEVICE void name_shared(uint32_t, const char*) {}
+MK_DEVICE void mean_phase(uint32_t) {}
+}  // namespace megakittens::device
+#else
+#include "device/host/annotate.cuh"
+#endif

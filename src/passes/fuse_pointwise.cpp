@@ -1,0 +1,155 @@
+#include "passes/fuse_pointwise.hpp"
+
+#include <algorithm>
+
+#include "ops/instruction_type.hpp"
+#include "ops/pointwise/compile.hpp"
+#include "passes/rebuild.hpp"
+#include "support/error.hpp"
+
+namespace megakittens::passes {
+namespace {
+
+using ir::PointwiseBody;
+using ir::Ref;
+using ir::Step;
+
+/// What a node computes per element, the product being the accumulator. Empty where it is neither.
+std::optional<PointwiseBody> body_or_accumulator(const ir::Node& node) {
+  if (node.op != "matmul") return ops::body_of(node);
+  if (node.body) return node.body;
+  return PointwiseBody{.steps = {{.op = ir::PointwiseOp::identity, .args = {Ref::accumulator()}}}, .results = {0}};
+}
+
+/// Appends `consumer`'s steps to `producer`'s. `from[k]` says what consumer's operand k is now: the producer's result
+/// (-1) or an operand of the joint node.
+PointwiseBody join(const PointwiseBody& producer, const PointwiseBody& consumer, const std::vector<int>& from,
+                   ir::DType between, Numerics numerics) {
+  PointwiseBody joint{.steps = producer.steps, .results = {}};
+  int result = producer.results[0];
+  if (numerics == Numerics::eager && between != ir::DType::f32 && between != ir::DType::boolean) {
+    joint.steps.push_back({.op = ir::PointwiseOp::round, .args = {Ref::step(result)}, .dtype = between});
+    result = static_cast<int>(joint.steps.size()) - 1;
+  }
+  int offset = static_cast<int>(joint.steps.size());
+  for (Step step : consumer.steps) {
+    for (Ref& ref : step.args) {
+      if (ref.kind == Ref::Kind::step) ref.index += offset;
+      if (ref.kind == Ref::Kind::operand) ref = from[ref.index] < 0 ? Ref::step(result) : Ref::operand(from[ref.index]);
+    }
+    joint.steps.push_back(std::move(step));
+  }
+  for (int k : consumer.results) joint.results.push_back(k + offset);
+  return joint;
+}
+
+/// Works on a copy of the node list; fused nodes leave a gap where the producer was.
+class Fuser {
+ public:
+  Fuser(const ir::Graph& graph, Numerics numerics) : graph_(graph), numerics_(numerics) {
+    for (const ir::Node& node : graph.nodes) nodes_.emplace_back(node);
+    uses_.resize(graph.values.size());
+    for (std::size_t n = 0; n < graph.nodes.size(); ++n)
+      for (const ir::Operand& operand : graph.nodes[n].operands)
+        if (uses_[operand.value].empty() || uses_[operand.value].back() != static_cast<int>(n))
+          uses_[operand.value].push_back(static_cast<int>(n));
+    returned_.resize(graph.values.size());
+    for (const ir::Operand& output : graph.outputs) returned_[output.value] = true;
+    overwritten_.resize(graph.values.size());
+    for (std::size_t n = 0; n < graph.nodes.size(); ++n)
+      for (ir::ValueId id : graph.nodes[n].outputs)
+        if (graph.value(id).mutation) overwritten_[graph.root(id)].push_back(static_cast<int>(n));
+  }
+
+  ir::Graph run() {
+    for (std::size_t n = 0; n < nodes_.size(); ++n)
+      while (nodes_[n] && absorb_a_producer(static_cast<int>(n))) {
+      }
+    return rebuild(graph_, nodes_);
+  }
+
+ private:
+  bool absorb_a_producer(int n) {
+    const ir::Node consumer = *nodes_[n];
+    std::optional<PointwiseBody> body = ops::body_of(consumer);
+    if (!body) return false;
+    for (const ir::Operand& operand : consumer.operands) {
+      const ir::Value& value = graph_.value(operand.value);
+      if (value.producer < 0 || !nodes_[value.producer] || !may_join(operand, n)) continue;
+      std::optional<ir::Node> joint = joined(*nodes_[value.producer], consumer, *body, operand.value);
+      if (!joint) continue;
+      nodes_[value.producer].reset();
+      nodes_[n] = std::move(joint);
+      return true;
+    }
+    return false;
+  }
+
+  /// The producer's result is seen whole by this node alone, and may be computed as late as here.
+  bool may_join(const ir::Operand& operand, int n) const {
+    const ir::Value& value = graph_.value(operand.value);
+    const ir::Node& producer = *nodes_[value.producer];
+    if (uses_[operand.value].size() != 1 || returned_[operand.value] || value.mutation) return false;
+    if (producer.outputs.size() != 1 || !(operand.view == ir::View::whole(value.tensor))) return false;
+    if (!overwritten_[operand.value].empty()) return false;
+    for (const ir::Operand& read : producer.operands)
+      for (int writer : overwritten_[graph_.root(read.value)])
+        if (writer > value.producer && writer <= n) return false;
+    return true;
+  }
+
+  std::optional<ir::Node> joined(const ir::Node& producer, const ir::Node& consumer, const PointwiseBody& body,
+                                 ir::ValueId between) const {
+    std::optional<PointwiseBody> first = body_or_accumulator(producer);
+    if (!first || first->results.size() != 1) return std::nullopt;
+    ir::Node joint = consumer;
+    joint.op = producer.op == "matmul" ? "matmul" : "pointwise";
+    joint.operands = producer.operands;
+    std::vector<int> from;
+    for (const ir::Operand& operand : consumer.operands) {
+      if (operand.value == between) {
+        // Every reading of it must be the whole one: another view would see other elements.
+        if (!(operand.view == ir::View::whole(graph_.value(between).tensor))) return std::nullopt;
+        from.push_back(-1);
+        continue;
+      }
+      // An operand of both is read once, unless it is one of a product's two matrices, whose elements are others.
+      auto begin = joint.operands.begin() + (joint.op == "matmul" ? 2 : 0);
+      auto same = std::find(begin, joint.operands.end(), operand);
+      if (same == joint.operands.end()) {
+        joint.operands.push_back(operand);
+        from.push_back(static_cast<int>(joint.operands.size()) - 1);
+      } else {
+        from.push_back(static_cast<int>(same - joint.operands.begin()));
+      }
+    }
+    joint.body = join(*first, body, from, graph_.value(between).tensor.dtype, numerics_);
+    return fits(joint, producer) ? std::optional(joint) : std::nullopt;
+  }
+
+  /// The joint node has an instruction type, and no slower one than its producer had.
+  bool fits(const ir::Node& joint, const ir::Node& producer) const {
+    if (joint.operands.size() + joint.outputs.size() > program::kMaxOperands) return false;
+    ops::PlanOptions options;
+    auto type_of = [&](const ir::Node& node) -> std::string_view {
+      for (const ops::InstructionType* type : ops::instruction_types())
+        if (!type->unsuited(graph_, node, options)) return type->name();
+      return {};
+    };
+    std::string_view type = type_of(joint);
+    return !type.empty() && (joint.op != "matmul" || type == type_of(producer));
+  }
+
+  const ir::Graph& graph_;
+  Numerics numerics_;
+  std::vector<std::optional<ir::Node>> nodes_;
+  std::vector<std::vector<int>> uses_;         // nodes that read a value, ascending
+  std::vector<bool> returned_;
+  std::vector<std::vector<int>> overwritten_;  // nodes that write into the storage of a root value
+};
+
+}  // namespace
+
+ir::Graph fuse_pointwise(const ir::Graph& graph, Numerics numerics) { return Fuser(graph, numerics).run(); }
+
+}  // namespace megakittens::passes

@@ -1,0 +1,25 @@
+// Random graphs of pointwise operations and products, with views and in-place updates, for property tests.
+#pragma once
+
+#include <functional>
+
+#include "ir/builder.hpp"
+
+namespace megakittens::test {
+
+/// A random integer of [low, high).
+using Pick = std::function<int(int, int)>;
+
+struct RandomGraphShape {
+  int nodes = 8;
+  /// Largest extent of a dimension.
+  int extent = 300;
+  bool products = true;
+  bool in_place = true;
+};
+
+/// Operands are slices (with steps), transposes, broadcasts and reshapes of earlier values; some nodes overwrite a part
+/// of an input or of a computed tensor. Every graph is verified.
+ir::Graph random_graph(const Pick& pick, const RandomGraphShape& shape);
+
+}  // namespace megakittens::test
