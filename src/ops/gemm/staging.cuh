@@ -14,6 +14,7 @@ struct StridedMatrix {
   char* base;
   int64_t row_stride;
   int64_t depth_stride;
+  uint32_t type;
   int32_t rows;
   int32_t depth;
 
@@ -23,6 +24,7 @@ struct StridedMatrix {
                           int32_t outer1, uint32_t row_dimension, uint32_t depth_dimension) {
     const int64_t start = record.offset + record.strides[0] * outer0 + record.strides[1] * outer1;
     base = c.storage(record.storage) + start * element_size(record.type);
+    type = record.type;
     row_stride = record.strides[row_dimension];
     depth_stride = record.strides[depth_dimension];
     rows = record.sizes[row_dimension];
@@ -52,7 +54,7 @@ MK_DEVICE void stage_16bit(const device::Context<B>& c, const StridedMatrix& mat
   }
 }
 
-/// `tile_rows` rows of 32 floats from (row, k) on. Element (r, j) lies at r * row_bytes + j * depth_bytes.
+/// `tile_rows` rows of 32 values, made float, from (row, k) on. Element (r, j) lies at r * row_bytes + j * depth_bytes.
 template <class B>
 MK_DEVICE void stage_float(const device::Context<B>& c, const StridedMatrix& matrix, int32_t row, int32_t k,
                            uint32_t tile_rows, uint32_t address, uint32_t row_bytes, uint32_t depth_bytes) {
@@ -60,8 +62,10 @@ MK_DEVICE void stage_float(const device::Context<B>& c, const StridedMatrix& mat
   MK_ROLLED for (uint32_t r = c.warp; r < tile_rows; r += device::kConsumerWarps) {
     const int32_t at = row + static_cast<int32_t>(r);
     const Lanes<bool> inside = depth < (at < matrix.rows ? matrix.depth : 0);
-    const Lanes<uint32_t> value = ptx::ld_global_u32(matrix.base, matrix.offset(at, depth, 4), inside, 0u);
-    ptx::st_shared_u32(device::lane_index() * depth_bytes + (r * row_bytes + address), value);
+    const Lanes<float> value =
+        load_value(matrix.type, matrix.base, matrix.offset(at, depth, element_size(matrix.type)), inside);
+    ptx::st_shared_u32(device::lane_index() * depth_bytes + (r * row_bytes + address),
+                       device::bit_cast<uint32_t>(value));
   }
 }
 
