@@ -14,14 +14,15 @@ GlobalMemory::GlobalMemory(const std::vector<GlobalBuffer>& buffers) {
       throw OptionError(fmt::format("buffer '{}' begins at {:#x}, which is not a multiple of 16", buffer.name, begin));
     }
     buffers_.push_back({begin, begin + buffer.bytes,
-                        std::make_unique<Region>(Region{Space::kGlobal, 0, buffer.contents == Contents::kReadOnly, buffer.name,
-                                                        buffer.bytes,
-                                                        ShadowMemory(buffer.bytes, buffer.contents != Contents::kUnwritten)})});
+                        std::make_unique<Region>(
+                            Region{Space::kGlobal, 0, buffer.contents == Contents::kReadOnly, buffer.name, buffer.bytes,
+                                   ShadowMemory(buffer.bytes, buffer.contents != Contents::kUnwritten)})});
   }
   std::sort(buffers_.begin(), buffers_.end(), [](const Buffer& a, const Buffer& b) { return a.begin < b.begin; });
   for (std::size_t i = 1; i < buffers_.size(); i++) {
     if (buffers_[i].begin < buffers_[i - 1].end) {
-      throw OptionError(fmt::format("buffers '{}' and '{}' overlap", buffers_[i - 1].region->name, buffers_[i].region->name));
+      throw OptionError(
+          fmt::format("buffers '{}' and '{}' overlap", buffers_[i - 1].region->name, buffers_[i].region->name));
     }
   }
 }
