@@ -29,7 +29,7 @@ struct Kind {
 /// Stages of 64 along K that the instruction needs.
 template <class B>
 MK_DEVICE uint32_t chunks(const Context<B>& c) {
-  const uint32_t depth = device::constant(c.record()->parameters + kDepth);
+  const uint32_t depth = static_cast<uint32_t>(c.index(kTileDepth));
   return (depth + kStageDepth - 1) / kStageDepth;
 }
 
@@ -49,13 +49,14 @@ MK_DEVICE void bring(Context<B>& c, bool dependent) {
   }
   const bool with_a = ((guarded & 1) != 0) == dependent, with_b = ((guarded & 2) != 0) == dependent;
   const uint32_t count = chunks(c), bytes = (with_a ? kBytesA : 0) + (with_b ? kBytesB : 0);
-  const program::NodeRecord* record = c.record();
-  const device::TensorMap *map_a = c.map(record->operands[0].map), *map_b = c.map(record->operands[1].map);
+  const uint32_t word_a = c.operand_word(0), word_b = c.operand_word(1);
+  const device::TensorMap *map_a = c.map(word_a >> 16), *map_b = c.map(word_b >> 16);
   int32_t outer_a[2], outer_b[2];
   MK_UNROLL for (uint32_t d = 0; d < 2; ++d) {  // a broadcast batch has one matrix
     const int32_t at = c.index(kOuter0 + d);
-    outer_a[d] = record->operands[0].strides[d] == 0 ? 0 : at;
-    outer_b[d] = record->operands[1].strides[d] == 0 ? 0 : at;
+    const uint32_t broadcast = (program::kOperandBroadcast0 << d) << 8;
+    outer_a[d] = (word_a & broadcast) != 0 ? 0 : at;
+    outer_b[d] = (word_b & broadcast) != 0 ? 0 : at;
   }
   const int32_t row = c.index(kRow), column = c.index(kColumn);
   MK_ROLLED for (uint32_t k = 0; k < count; ++k) {

@@ -83,8 +83,7 @@ struct RowPlace : TileBounds<B> {
 /// A consumer warp's 32 rows from tensor memory through the byte code to global memory.
 template <class B>
 MK_DEVICE void store_tile(Context<B>& c) {
-  const program::NodeRecord* record = c.record();
-  GlobalPort<B, RowPlace<B>> port{c, record, RowPlace<B>(c)};
+  GlobalPort<B, RowPlace<B>> port{c, RowPlace<B>(c)};
   const uint32_t quarter = c.warp % 4, half = c.warp / 4;
   const uint32_t address = tensor_memory(c) + (quarter * device::kWarpLanes << 16) + half * Tile::kColumns;
   MK_ROLLED for (uint32_t n = 0; n < Tile::kColumns; n += kChunk) {
@@ -95,7 +94,7 @@ MK_DEVICE void store_tile(Context<B>& c) {
     Lanes<float> chunk[kChunk];
     MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) chunk[i] = device::bit_cast<float>(words[i]);
     port.place.first = static_cast<int32_t>(n);
-    run_code<program::kGemmTemporaries>(record, chunk, port);
+    run_code<program::kGemmTemporaries>(c, chunk, port);
   }
 }
 
@@ -106,14 +105,11 @@ MK_DEVICE void multiply_exactly(Context<B>& c) {
   wait_page_warp(c, kGeneralPageA);
   wait_page_warp(c, kGeneralPageB);
   wait_writable_warp(c);
-  const program::NodeRecord* record = c.record();
-  const int32_t outer0 = c.index(gemm::kOuter0), outer1 = c.index(gemm::kOuter1);
   MK_ROLLED for (int32_t n = 0; n < c.index(gemm::kColumns); n += kPassColumns) {
     Lanes<float> acc[kPassColumns / 2];
     MK_UNROLL for (uint32_t i = 0; i < kPassColumns / 2; ++i) acc[i] = 0.0f;
-    exact::multiply<kPassColumns>(c, StridedMatrix(c, record->operands[0], outer0, outer1, 2, 3),
-                                  StridedMatrix(c, record->operands[1], outer0, outer1, 3, 2),
-                                  c.page_address(kGeneralPageA), c.page_address(kGeneralPageB), acc, n);
+    exact::multiply<kPassColumns>(c, matrix_a(c), matrix_b(c), c.page_address(kGeneralPageA),
+                                  c.page_address(kGeneralPageB), acc, n);
     store_accumulators<kPassColumns>(c, acc, n);
   }
   device::one_lane([&] {

@@ -58,13 +58,9 @@ MK_DEVICE void release_chunk(Context<B>& c, uint32_t k, uint32_t count) {
 template <class B>
 MK_DEVICE void stage_chunk(Context<B>& c, uint32_t k) {
   if (!c.aborted) {
-    const program::NodeRecord* record = c.record();
-    const int32_t outer0 = c.index(gemm::kOuter0), outer1 = c.index(gemm::kOuter1);
     const int32_t depth = static_cast<int32_t>(k) * gemm::kStageDepth;
-    stage_16bit(c, StridedMatrix(c, record->operands[0], outer0, outer1, 2, 3), c.index(gemm::kRow), depth, kRowsA,
-                Tile::address_a(c, 0));
-    stage_16bit(c, StridedMatrix(c, record->operands[1], outer0, outer1, 3, 2), c.index(gemm::kColumn), depth,
-                kColumnsB, Tile::address_b(c, 0));
+    stage_16bit(c, matrix_a(c), c.index(gemm::kRow), depth, kRowsA, Tile::address_a(c, 0));
+    stage_16bit(c, matrix_b(c), c.index(gemm::kColumn), depth, kColumnsB, Tile::address_b(c, 0));
   }
   ptx::fence_proxy_async_shared_cta();  // ordinary stores, then tensor-core reads (row 6); and row 3 after the last
   sync_consumers();
@@ -143,11 +139,8 @@ struct Gemm : Quiet {
       wait_page_warp(c, kGeneralPageB);
     }
     if (kind.exact) {
-      const program::NodeRecord* record = c.record();
-      const int32_t outer0 = c.index(gemm::kOuter0), outer1 = c.index(gemm::kOuter1);
-      exact::multiply<kColumnsB>(c, StridedMatrix(c, record->operands[0], outer0, outer1, 2, 3),
-                                 StridedMatrix(c, record->operands[1], outer0, outer1, 3, 2),
-                                 c.page_address(kGeneralPageA), c.page_address(kGeneralPageB), acc);
+      exact::multiply<kColumnsB>(c, matrix_a(c), matrix_b(c), c.page_address(kGeneralPageA),
+                                 c.page_address(kGeneralPageB), acc);
     } else if (kind.n_major) {
       if (kind.f16)
         multiply<device::F16, true>(c, false, acc);
