@@ -40,12 +40,12 @@ void expect_fit(Architecture architecture, const std::string& file, const std::s
 
 TEST(Interpreter, compiles_for_hopper_without_spills) {
   MK_NEEDS_NVRTC();
-  expect_fit(Architecture::kSm90a, "sm90.cu", "megakittens_sm90", {.registers = 168, .code_bytes = 220'000});
+  expect_fit(Architecture::kSm90a, "sm90.cu", "megakittens_sm90", {.registers = 168, .code_bytes = 225'000});
 }
 
 TEST(Interpreter, compiles_for_blackwell_without_spills) {
   MK_NEEDS_NVRTC();
-  expect_fit(Architecture::kSm100a, "sm100.cu", "megakittens_sm100", {.registers = 128, .code_bytes = 270'000});
+  expect_fit(Architecture::kSm100a, "sm100.cu", "megakittens_sm100", {.registers = 128, .code_bytes = 290'000});
 }
 
 }  // namespace
