@@ -85,6 +85,9 @@ MK_DEVICE void run_controller(Context<B>& c) {
       const uint32_t turn = c.iteration / B::kSlots;
       if (turn > 0) wait_warp(c, c.base + Layout<B>::kSlotDone + 8 * c.slot, turn - 1, WaitKind::slot_free, c.slot);
       if (c.aborted) return;
+      annotate_instruction(c, [&] {
+        return is_stop(queue[j]) ? int64_t{-1} : int64_t{word_of_lane(queue[j].w[1], program::kWordNumber / 2)};
+      });
       publish(c, queue[j]);
       if (is_stop(queue[j])) return;
       constexpr uint32_t kOrderLane = program::kWordReleaseOrder / 2;

@@ -15,9 +15,11 @@ template <class B>
 MK_DEVICE bool begin_instruction(Context<B>& c, uint32_t& icode) {
   const uint32_t header = c.word(0);
   icode = header & 0xffff;
+  const bool stop = (header >> 16 & program::kFlagStop) != 0;
+  annotate_instruction(c, [&] { return stop ? int64_t{-1} : int64_t{c.word(program::kWordNumber)}; });
   const uint32_t map = c.slot_address() + Layout<B>::kPageMap;
   c.page_map = uint64_t{device::shared_word(map + 4)} << 32 | device::shared_word(map);
-  return (header >> 16 & program::kFlagStop) != 0;
+  return stop;
 }
 
 template <class B>
