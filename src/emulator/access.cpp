@@ -22,7 +22,8 @@ struct Target {
   std::uint64_t offset = 0;
 };
 
-Target find_target(Machine& machine, Space space, std::uint64_t address, std::uint64_t bytes, const char* what, bool write) {
+Target find_target(Machine& machine, Space space, std::uint64_t address, std::uint64_t bytes, const char* what,
+                   bool write) {
   if (space == Space::kShared) {
     SharedPlace at = resolve_shared(machine, static_cast<std::uint32_t>(address), bytes, what);
     if (!at) return {};
@@ -36,7 +37,7 @@ Target find_target(Machine& machine, Space space, std::uint64_t address, std::ui
                                     buffer != nullptr ? ", which is read-only" : ""));
     return {};
   }
-  return {reinterpret_cast<std::byte*>(address), buffer->region.get(), address - buffer->begin};
+  return {reinterpret_cast<std::byte*>(address), buffer->region.get(), address - buffer->base};
 }
 
 // Calls f(first lane, number of lanes) for runs of lanes whose addresses follow each other.
@@ -60,12 +61,13 @@ void for_runs(const std::uint64_t* address, std::uint32_t lanes, std::uint32_t b
 
 void check_alignment(Machine& machine, std::uint64_t address, std::uint32_t bytes, const char* what) {
   if (address % bytes == 0) return;
-  machine.add_finding(Rule::kBadOperand, bytes, fmt::format("  {} of {}: address {:#x} is not a multiple of {}", what,
-                                                            machine.describe(machine.warp()), address, bytes));
+  machine.add_finding(Rule::kBadOperand, bytes,
+                      fmt::format("  {} of {}: address {:#x} is not a multiple of {}", what,
+                                  machine.describe(machine.warp()), address, bytes));
 }
 
-void read(Space space, const std::uint64_t* address, std::uint32_t lanes, std::uint32_t bytes, std::byte* data, Operation operation,
-          const char* what) {
+void read(Space space, const std::uint64_t* address, std::uint32_t lanes, std::uint32_t bytes, std::byte* data,
+          Operation operation, const char* what) {
   Machine& machine = Machine::current();
   for_runs(address, lanes, bytes, [&](std::uint32_t lane, std::uint32_t count) {
     check_alignment(machine, address[lane], bytes, what);
@@ -78,7 +80,8 @@ void read(Space space, const std::uint64_t* address, std::uint32_t lanes, std::u
     std::memcpy(data + lane * bytes, target.data, length);
     if (Checker* checker = machine.checker()) {
       checker->access(*target.region, target.offset, length, checker->ordinary(machine.warp(), operation, false));
-      if (checker->strict() && space == Space::kShared && device::single_lane_depth == 0) machine.warp().wide_since_fence = true;
+      if (checker->strict() && space == Space::kShared && device::single_lane_depth == 0)
+        machine.warp().wide_since_fence = true;
     }
   });
 }
@@ -111,13 +114,18 @@ void check_in_flight(Machine& machine, const std::byte* data, std::uint32_t lane
     std::uint32_t word;
     std::memcpy(&word, data + i, 4);
     if ((lanes >> (i / bytes) & 1) == 0 || word != kRegisterPoison) continue;
-    machine.add_finding(Rule::kAccumulatorInFlight, 5, fmt::format("  {} stores registers that are still in flight", machine.describe(warp)));
+    machine.add_finding(Rule::kAccumulatorInFlight, 5,
+                        fmt::format("  {} stores registers that are still in flight", machine.describe(warp)));
     return;
   }
 }
 
-bool acquires(device::host::Order order) { return order == device::host::Order::kAcquire || order == device::host::Order::kAcquireRelease; }
-bool releases(device::host::Order order) { return order == device::host::Order::kRelease || order == device::host::Order::kAcquireRelease; }
+bool acquires(device::host::Order order) {
+  return order == device::host::Order::kAcquire || order == device::host::Order::kAcquireRelease;
+}
+bool releases(device::host::Order order) {
+  return order == device::host::Order::kRelease || order == device::host::Order::kAcquireRelease;
+}
 
 // A strong load learns what the writes it may have seen released; a relaxed one keeps it for a later fence.
 void learn(Machine& machine, std::uint64_t address, bool acquire) {
@@ -149,12 +157,14 @@ namespace megakittens::device::host {
 using namespace emulator;
 
 void load(Space space, const std::uint64_t* address, std::uint32_t lanes, std::uint32_t bytes, void* data) {
-  read(space, address, lanes, bytes, static_cast<std::byte*>(data), Operation::kLoad, space == Space::kShared ? "ld.shared" : "ld.global");
+  read(space, address, lanes, bytes, static_cast<std::byte*>(data), Operation::kLoad,
+       space == Space::kShared ? "ld.shared" : "ld.global");
 }
 
 void store(Space space, const std::uint64_t* address, std::uint32_t lanes, std::uint32_t bytes, const void* data) {
   if (lanes != 1) check_in_flight(Machine::current(), static_cast<const std::byte*>(data), lanes, bytes);
-  write(space, address, lanes, bytes, static_cast<const std::byte*>(data), Operation::kStore, space == Space::kShared ? "st.shared" : "st.global");
+  write(space, address, lanes, bytes, static_cast<const std::byte*>(data), Operation::kStore,
+        space == Space::kShared ? "st.shared" : "st.global");
 }
 
 void load_constant(const std::uint64_t* address, std::uint32_t lanes, std::uint32_t bytes, void* data) {
@@ -172,26 +182,30 @@ void load_strong(const std::uint64_t* address, std::uint32_t lanes, std::uint32_
   }
   if (high == 0) return;
   machine.look(nullptr, low, high - low);
-  read(Space::kGlobal, address, lanes, bytes, static_cast<std::byte*>(data), Operation::kAtomic, "ld.relaxed or ld.acquire");
+  read(Space::kGlobal, address, lanes, bytes, static_cast<std::byte*>(data), Operation::kAtomic,
+       "ld.relaxed or ld.acquire");
   if (machine.checker() == nullptr) return;
   for (std::uint32_t lane = 0; lane < kLanes; lane++) {
     if ((lanes >> lane & 1) != 0) learn(machine, address[lane], acquire);
   }
 }
 
-void store_strong(const std::uint64_t* address, std::uint32_t lanes, std::uint32_t bytes, const void* data, Order order) {
+void store_strong(const std::uint64_t* address, std::uint32_t lanes, std::uint32_t bytes, const void* data,
+                  Order order) {
   Machine& machine = Machine::current();
   const bool release = releases(order) && !machine.fault(FaultPoint::kRelease);
-  write(Space::kGlobal, address, lanes, bytes, static_cast<const std::byte*>(data), Operation::kAtomic, "st.relaxed or st.release");
+  write(Space::kGlobal, address, lanes, bytes, static_cast<const std::byte*>(data), Operation::kAtomic,
+        "st.relaxed or st.release");
   for (std::uint32_t lane = 0; lane < kLanes; lane++) {
-    const bool matters = release || machine.warp().fence_release != nullptr || machine.sync_words().find(address[lane]) != nullptr;
+    const bool matters =
+        release || machine.warp().fence_release != nullptr || machine.sync_words().find(address[lane]) != nullptr;
     if ((lanes >> lane & 1) != 0 && matters) teach(machine, address[lane], release, false);
   }
   machine.step();
 }
 
-std::uint32_t read_modify_write(std::uint32_t* word, Rmw operation, std::uint32_t operand, std::uint32_t expected, Order order,
-                                bool returns) {
+std::uint32_t read_modify_write(std::uint32_t* word, Rmw operation, std::uint32_t operand, std::uint32_t expected,
+                                Order order, bool returns) {
   Machine& machine = Machine::current();
   const bool release = releases(order) && !machine.fault(FaultPoint::kRelease);
   const bool acquire = acquires(order) && !machine.fault(FaultPoint::kAcquire);
@@ -202,7 +216,8 @@ std::uint32_t read_modify_write(std::uint32_t* word, Rmw operation, std::uint32_
   const bool writes = operation == Rmw::kAdd || before == expected;
   const std::uint32_t after = operation == Rmw::kAdd ? before + operand : operand;
   if (writes) {
-    write(Space::kGlobal, &address, 1, 4, reinterpret_cast<const std::byte*>(&after), Operation::kAtomic, "atom or red");
+    write(Space::kGlobal, &address, 1, 4, reinterpret_cast<const std::byte*>(&after), Operation::kAtomic,
+          "atom or red");
     teach(machine, address, release, true);
   }
   machine.step();

@@ -8,7 +8,8 @@ namespace megakittens::emulator {
 namespace {
 
 void misuse(Machine& machine, std::uint32_t barrier, const std::string& what) {
-  machine.add_finding(Rule::kNamedBarrierMisuse, barrier, fmt::format("  {}: {}", machine.describe(machine.warp()), what));
+  machine.add_finding(Rule::kNamedBarrierMisuse, barrier,
+                      fmt::format("  {}: {}", machine.describe(machine.warp()), what));
 }
 
 void complete(Machine& machine, NamedBarrier& barrier) {
@@ -30,12 +31,15 @@ void named_barrier(std::uint32_t number, std::uint32_t threads, bool wait) {
   Warp& warp = machine.warp();
   if (threads == 0) threads = static_cast<std::uint32_t>(warp.cta->warps.size()) * kLanes;
   if (number >= 16 || threads % kLanes != 0 || threads > warp.cta->warps.size() * kLanes) {
-    misuse(machine, number, fmt::format("named barrier {} with {} threads in a CTA of {}", number, threads, warp.cta->warps.size() * kLanes));
+    misuse(machine, number,
+           fmt::format("named barrier {} with {} threads in a CTA of {}", number, threads,
+                       warp.cta->warps.size() * kLanes));
     return;
   }
   NamedBarrier& barrier = warp.cta->named_barriers[number];
   if (barrier.expected != 0 && barrier.expected != threads) {
-    misuse(machine, number, fmt::format("named barrier {} with {} threads while {} are expected", number, threads, barrier.expected));
+    misuse(machine, number,
+           fmt::format("named barrier {} with {} threads while {} are expected", number, threads, barrier.expected));
   }
   barrier.expected = threads;
   barrier.arrived += kLanes;

@@ -1,4 +1,5 @@
-// Bulk loads: global (or a CTA's shared) memory into shared memory of one or several CTAs, counted on mbarriers (row 1).
+// Bulk loads: global (or a CTA's shared) memory into shared memory of one or several CTAs, counted on mbarriers (row
+// 1).
 #include <fmt/format.h>
 
 #include <cstring>
@@ -45,7 +46,8 @@ class BulkLoadAgent final : public Agent {
  private:
   void deliver(Machine& machine, const Destination& to) {
     if (to.cta->running == 0) return;  // told when the CTA ended
-    Mbarrier* barrier = find_barrier(machine, *to.barrier_cta, to.barrier_offset, "complete_tx of a bulk load", *issue.warp);
+    Mbarrier* barrier =
+        find_barrier(machine, *to.barrier_cta, to.barrier_offset, "complete_tx of a bulk load", *issue.warp);
     if (barrier == nullptr) return;
     const std::uint16_t owner = static_cast<std::uint16_t>(barrier->cta->index);
     const Access read = issue.access(Operation::kBulkLoad, false, owner, barrier->component, current_tick(*barrier));
@@ -107,7 +109,7 @@ class BulkLoadAgent final : public Agent {
       return false;
     }
     std::memcpy(out, reinterpret_cast<const void*>(address), length);
-    if (Checker* checker = machine.checker()) checker->access(*buffer->region, address - buffer->begin, length, read);
+    if (Checker* checker = machine.checker()) checker->access(*buffer->region, address - buffer->base, length, read);
     return true;
   }
 };

@@ -12,7 +12,8 @@ void bad_operand(Machine& machine, const char* operation, const char* what) {
                       fmt::format("  {} of {}: {}", operation, machine.describe(machine.warp()), what));
 }
 
-bool check_bulk_operands(Machine& machine, const char* operation, std::uint64_t global, std::uint32_t shared, std::uint32_t bytes) {
+bool check_bulk_operands(Machine& machine, const char* operation, std::uint64_t global, std::uint32_t shared,
+                         std::uint32_t bytes) {
   if (global % 16 == 0 && shared % 16 == 0 && bytes % 16 == 0 && bytes > 0) return true;
   bad_operand(machine, operation, "addresses and size must be multiples of 16");
   return false;
@@ -25,8 +26,9 @@ std::optional<TensorBox> box_operand(Machine& machine, const void* map, const st
     return {};
   }
   if (machine.global().find(address, 128) != nullptr && !machine.cta().fenced_maps.contains(map)) {
-    machine.add_finding(Rule::kTensorMapFence, 0, fmt::format("  map at {} used by {}", machine.global().place(address),
-                                                              machine.describe(machine.warp())));
+    machine.add_finding(
+        Rule::kTensorMapFence, 0,
+        fmt::format("  map at {} used by {}", machine.global().place(address), machine.describe(machine.warp())));
   }
   TensorBox box;
   std::memcpy(&box.map, map, sizeof(box.map));

@@ -75,9 +75,10 @@ class BulkStoreAgent final : public Agent {
   void write_run(Machine& machine, std::uint64_t address, const std::byte* from, std::uint32_t length) {
     GlobalMemory::Buffer* buffer = machine.global().find(address, length);
     if (buffer == nullptr || buffer->region->read_only) {
-      machine.add_finding(Rule::kOutOfBounds, 300 + issue.warp->index,
-                          fmt::format("  bulk store of {} writes {} bytes at {}{}", machine.describe(*issue.warp), length,
-                                      machine.global().place(address), buffer != nullptr ? ", which is read-only" : ""));
+      machine.add_finding(
+          Rule::kOutOfBounds, 300 + issue.warp->index,
+          fmt::format("  bulk store of {} writes {} bytes at {}{}", machine.describe(*issue.warp), length,
+                      machine.global().place(address), buffer != nullptr ? ", which is read-only" : ""));
       return;
     }
     std::byte* to = reinterpret_cast<std::byte*>(address);
@@ -87,7 +88,7 @@ class BulkStoreAgent final : public Agent {
       add_into(element, to, from, length);
     }
     if (Checker* checker = machine.checker()) {
-      checker->access(*buffer->region, address - buffer->begin, length,
+      checker->access(*buffer->region, address - buffer->base, length,
                       issue.access(operation(), true, issue.cta(), component::kBulkFull + issue.warp->index, group));
     }
     machine.written(address, length);
@@ -125,7 +126,8 @@ void bulk_store(void* destination, std::uint32_t source, std::uint32_t bytes, Re
   agent->bytes = bytes;
   agent->reduction = reduction;
   agent->element = reduction == Reduction::kAddBf16 ? TensorMapType::kBf16 : TensorMapType::kF32;
-  if (check_bulk_operands(machine, "bulk store", agent->destination, source, bytes)) launch(machine, std::move(agent), source);
+  if (check_bulk_operands(machine, "bulk store", agent->destination, source, bytes))
+    launch(machine, std::move(agent), source);
 }
 
 void bulk_store_tensor(const void* map, const std::int32_t* at, int rank, std::uint32_t source, Reduction reduction) {

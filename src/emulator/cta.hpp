@@ -19,7 +19,8 @@ class WgmmaQueue;
 class TensorMemory;
 class TcgenQueue;
 
-/// Shared-window addresses as on the hardware: the rank in the cluster above bit 24, the first KB reserved by the system.
+/// Shared-window addresses as on the hardware: the rank in the cluster above bit 24, the first KB reserved by the
+/// system.
 inline constexpr std::uint32_t kReservedSharedBytes = 1024;
 inline constexpr std::uint32_t kRankShift = 24;
 
@@ -41,7 +42,7 @@ struct Cta {
   std::uint32_t index = 0;
   std::uint32_t rank = 0;  // in its cluster
   Cluster* cluster = nullptr;
-  std::byte* shared = nullptr;  // 1024-aligned; offset 0 of the window
+  std::byte* shared = nullptr;     // 1024-aligned; offset 0 of the window
   std::uint32_t shared_bytes = 0;  // reserved part included
   std::unique_ptr<std::byte[]> shared_storage;
   std::unique_ptr<Region> shared_region;
@@ -50,7 +51,7 @@ struct Cta {
   std::vector<std::uint16_t> mbarrier_at;  // offset / 8 -> number in mbarriers plus one
   std::array<NamedBarrier, 16> named_barriers;
   std::vector<std::unique_ptr<Warp>> warps;
-  View cluster_pending, cluster_done;  // what this CTA's own warps bring to the cluster barrier
+  View cluster_pending, cluster_done;           // what this CTA's own warps bring to the cluster barrier
   std::unordered_set<const void*> fenced_maps;  // tensor maps in global memory that were made visible (row 18)
   std::uint32_t running = 0;
   std::uint32_t async_in_flight = 0;  // agents that touch this CTA's shared memory

@@ -19,9 +19,10 @@ std::string Machine::wait_text(const Warp& warp) {
   switch (wait.kind) {
     case WaitKind::kMbarrier: {
       const Mbarrier& barrier = *static_cast<const Mbarrier*>(wait.object);
-      return fmt::format("waits for parity {} of mbarrier {} (phase {}, {} of {} arrivals missing, {} bytes expected; {})", wait.value,
-                         barrier.cta->shared_region->place(barrier.offset), barrier.phases, barrier.pending, barrier.count,
-                         barrier.transactions, toucher(barrier.last_toucher));
+      return fmt::format(
+          "waits for parity {} of mbarrier {} (phase {}, {} of {} arrivals missing, {} bytes expected; {})", wait.value,
+          barrier.cta->shared_region->place(barrier.offset), barrier.phases, barrier.pending, barrier.count,
+          barrier.transactions, toucher(barrier.last_toucher));
     }
     case WaitKind::kNamedBarrier: {
       const NamedBarrier& barrier = warp.cta->named_barriers[wait.value];
@@ -33,8 +34,9 @@ std::string Machine::wait_text(const Warp& warp) {
     case WaitKind::kWords: {
       if (wait.object != nullptr) {
         const Mbarrier& barrier = *static_cast<const Mbarrier*>(wait.object);
-        return fmt::format("polls mbarrier {} (phase {}, {} of {} arrivals missing)", barrier.cta->shared_region->place(barrier.offset),
-                           barrier.phases, barrier.pending, barrier.count);
+        return fmt::format("polls mbarrier {} (phase {}, {} of {} arrivals missing)",
+                           barrier.cta->shared_region->place(barrier.offset), barrier.phases, barrier.pending,
+                           barrier.count);
       }
       std::string out = fmt::format("polls {}", global_.place(wait.value));
       if (global_.find(wait.value, 4) != nullptr) {
@@ -45,7 +47,8 @@ std::string Machine::wait_text(const Warp& warp) {
       return fmt::format("{}; {}", out, toucher(word != nullptr ? word->last_toucher : 0));
     }
     case WaitKind::kBulkGroups:
-      return fmt::format("waits for its bulk stores ({} groups committed, {} complete)", warp.bulk.committed, warp.bulk.complete_through);
+      return fmt::format("waits for its bulk stores ({} groups committed, {} complete)", warp.bulk.committed,
+                         warp.bulk.complete_through);
     case WaitKind::kWgmmaGroups:
       return "waits for its products";
     case WaitKind::kTensorMemory:

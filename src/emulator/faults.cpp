@@ -3,13 +3,24 @@
 namespace megakittens::emulator {
 
 const char* name_of(FaultPoint point) {
-  constexpr const char* kNames[] = {
-      "fence.proxy.async",   "fence.proxy.async.shared::cta", "fence.proxy.async.global",
-      "fence.mbarrier_init", "fence.acq_rel",                 "cp.async.bulk.wait_group",
-      "cp.async.bulk.wait_group.read", "wgmma.wait_group",    "wgmma.fence",
-      "tcgen05.fence::before_thread_sync", "tcgen05.fence::after_thread_sync", "tcgen05.wait",
-      "mbarrier.try_wait",   ".release",                      ".acquire",
-      "mbarrier.arrive.release.cluster", "mbarrier.try_wait.acquire.cluster", "barrier.sync"};
+  constexpr const char* kNames[] = {"fence.proxy.async",
+                                    "fence.proxy.async.shared::cta",
+                                    "fence.proxy.async.global",
+                                    "fence.mbarrier_init",
+                                    "fence.acq_rel",
+                                    "cp.async.bulk.wait_group",
+                                    "cp.async.bulk.wait_group.read",
+                                    "wgmma.wait_group",
+                                    "wgmma.fence",
+                                    "tcgen05.fence::before_thread_sync",
+                                    "tcgen05.fence::after_thread_sync",
+                                    "tcgen05.wait",
+                                    "mbarrier.try_wait",
+                                    ".release",
+                                    ".acquire",
+                                    "mbarrier.arrive.release.cluster",
+                                    "mbarrier.try_wait.acquire.cluster",
+                                    "barrier.sync"};
   return kNames[static_cast<int>(point)];
 }
 

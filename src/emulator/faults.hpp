@@ -31,10 +31,10 @@ const char* name_of(FaultPoint point);
 
 struct PlantedFault {
   FaultPoint point;
-  int cta = -1;          // -1: any
-  int warp = -1;         // -1: any
+  int cta = -1;           // -1: any
+  int warp = -1;          // -1: any
   std::string role = {};  // empty: any
-  std::int64_t nth = -1; // the n-th matching call from zero; -1: all of them
+  std::int64_t nth = -1;  // the n-th matching call from zero; -1: all of them
 };
 
 class FaultTable {

@@ -35,14 +35,15 @@ void Fibre::start(std::size_t stack_bytes, Entry entry, void* argument) {
   context::stack_context stack;
   stack.sp = stack_.bottom + stack_.bytes;
   stack.size = stack_.bytes;
-  fibre_ = context::fiber(std::allocator_arg, BorrowedStack{stack}, [this, entry, argument](context::fiber&& scheduler) {
-    scheduler_ = std::move(scheduler);
-    arrive_on_fibre();
-    entry(argument);
-    done_ = true;
-    leave_fibre(true);
-    return std::move(scheduler_);
-  });
+  fibre_ =
+      context::fiber(std::allocator_arg, BorrowedStack{stack}, [this, entry, argument](context::fiber&& scheduler) {
+        scheduler_ = std::move(scheduler);
+        arrive_on_fibre();
+        entry(argument);
+        done_ = true;
+        leave_fibre(true);
+        return std::move(scheduler_);
+      });
 }
 
 void Fibre::resume() {
@@ -58,8 +59,12 @@ void Fibre::suspend() {
 }
 
 #if defined(__SANITIZE_ADDRESS__)
-void Fibre::leave_scheduler() { __sanitizer_start_switch_fiber(&scheduler_fake_stack_, stack_.bottom, stack_.bytes); }
-void Fibre::arrive_at_scheduler() { __sanitizer_finish_switch_fiber(scheduler_fake_stack_, nullptr, nullptr); }
+void Fibre::leave_scheduler() {
+  __sanitizer_start_switch_fiber(&scheduler_fake_stack_, stack_.bottom, stack_.bytes);
+}
+void Fibre::arrive_at_scheduler() {
+  __sanitizer_finish_switch_fiber(scheduler_fake_stack_, nullptr, nullptr);
+}
 void Fibre::arrive_on_fibre() {
   __sanitizer_finish_switch_fiber(fibre_fake_stack_, &scheduler_bottom_, &scheduler_bytes_);
 }

@@ -26,16 +26,16 @@ struct GlobalBuffer {
 };
 
 struct LaunchConfig {
-  std::uint32_t grid = 1;     // CTAs, at most 148
-  std::uint32_t cluster = 1;  // CTAs a cluster: 1 or 2; divides the grid
-  std::uint32_t warps = 1;    // per CTA, at most 16
+  std::uint32_t grid = 1;          // CTAs, at most 148
+  std::uint32_t cluster = 1;       // CTAs a cluster: 1 or 2; divides the grid
+  std::uint32_t warps = 1;         // per CTA, at most 16
   std::uint32_t shared_bytes = 0;  // dynamic, at most 227 KB
   std::vector<GlobalBuffer> buffers;
-  std::uint64_t seed = 1;     // a run is a function of kernel, memory and seed
-  bool check = true;          // happens-before checker
-  bool strict = false;        // want the fences that production omits, too (row 2; row 6 by each writer)
-  bool arithmetic = true;     // false: products compute nothing, for exploring schedules
-  bool expire_waits = false;  // when nothing can move, let bounded waits expire instead of reporting a deadlock
+  std::uint64_t seed = 1;        // a run is a function of kernel, memory and seed
+  bool check = true;             // happens-before checker
+  bool strict = false;           // want the fences that production omits, too (row 2; row 6 by each writer)
+  bool arithmetic = true;        // false: products compute nothing, for exploring schedules
+  bool expire_waits = false;     // when nothing can move, let bounded waits expire instead of reporting a deadlock
   std::uint64_t step_limit = 0;  // 0: none
   std::size_t stack_bytes = 256 * 1024;
   std::size_t max_findings = 20;

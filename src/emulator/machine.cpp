@@ -16,7 +16,7 @@ thread_local Machine* current_machine = nullptr;
 constexpr std::uint64_t kNanosecondsPerStep = 10;
 constexpr std::uint64_t kExpiry = std::uint64_t{1} << 40;  // about 18 minutes: beyond any bound a kernel waits for
 constexpr int kIdleRounds = 3;    // times that everyone who polls looks again before we believe in a deadlock
-constexpr int kExpirations = 64;  // times that time jumps before we stop hoping
+constexpr int kExpirations = 256;  // times that time jumps without progress before we stop hoping
 
 }  // namespace
 
@@ -74,7 +74,11 @@ void Machine::run_warp() {
   std::uint32_t pick = random_.below(static_cast<std::uint32_t>(ready_.size()));
   if (prefer_some_warps_) {  // of two, mostly the one with the luckier number: some warps lag far behind
     const std::uint32_t other = random_.below(static_cast<std::uint32_t>(ready_.size()));
-    auto luck = [&](std::uint32_t i) { return (ready_[i]->index * 0x9E3779B9u ^ ready_[i]->cta->index * 0x85EBCA6Bu ^ static_cast<std::uint32_t>(config_.seed)) * 0xC2B2AE35u; };
+    auto luck = [&](std::uint32_t i) {
+      return (ready_[i]->index * 0x9E3779B9u ^ ready_[i]->cta->index * 0x85EBCA6Bu ^
+              static_cast<std::uint32_t>(config_.seed)) *
+             0xC2B2AE35u;
+    };
     if (luck(other) > luck(pick) && !random_.chance(32)) pick = other;
   }
   running_ = ready_[pick];
@@ -170,6 +174,7 @@ bool Machine::idle() {
   if (idle_progress_ != progress_) {
     idle_progress_ = progress_;
     idle_rounds_ = 0;
+    expirations_ = 0;
   }
   const bool look_again = idle_rounds_++ < kIdleRounds;
   const bool expire = !look_again && config_.expire_waits && expirations_ < kExpirations;
@@ -217,8 +222,8 @@ std::string Machine::describe(const Warp& warp) const {
 
 void Machine::renew_context(Warp& warp) {
   if (checker_ == nullptr) return;
-  warp.context = checker_->context_of({static_cast<std::uint16_t>(warp.cta->index), static_cast<std::uint16_t>(warp.index),
-                                       warp.role, warp.instruction});
+  warp.context = checker_->context_of({static_cast<std::uint16_t>(warp.cta->index),
+                                       static_cast<std::uint16_t>(warp.index), warp.role, warp.instruction});
 }
 
 Report run(const LaunchConfig& config, Kernel kernel, const void* params) {

@@ -1,5 +1,5 @@
-// The machine during one run: CTAs with their warps, asynchronous agents, global memory, and the scheduler that picks by
-// seed who moves next. Single-threaded; twins reach it through current().
+// The machine during one run: CTAs with their warps, asynchronous agents, global memory, and the scheduler that picks
+// by seed who moves next. Single-threaded; twins reach it through current().
 #pragma once
 
 #include <cstdint>
@@ -51,8 +51,8 @@ class Machine {
   Waiter waiter() { return {running_, running_->parking + 1}; }
   void wake(const Waiter& waiter, Wake how = Wake::kSatisfied);
   void wake_all(std::vector<Waiter>& waiters);
-  /// The running warp looked at an mbarrier, or at words of global memory, and may not be content. Parks it when it goes
-  /// round in circles.
+  /// The running warp looked at an mbarrier, or at words of global memory, and may not be content. Parks it when it
+  /// goes round in circles.
   void look(Mbarrier* barrier, std::uint64_t address, std::uint64_t bytes);
   void written(std::uint64_t address, std::uint64_t bytes);
 
@@ -98,7 +98,7 @@ class Machine {
   std::uint32_t unfinished_ = 0;
   bool unwinding_ = false;
   std::uint64_t nanoseconds_ = 1000;
-  std::uint64_t progress_ = 0;       // steps other than looking in vain
+  std::uint64_t progress_ = 0;  // steps other than looking in vain
   std::uint64_t idle_progress_ = 0;
   int idle_rounds_ = 0;
   int expirations_ = 0;

@@ -22,43 +22,42 @@ void convert_chunk(const std::byte* from, device::host::Half type, float (&to)[8
   }
 }
 
-// Rows in blocks of four and columns in blocks of 32 stay in registers over the sixteen k.
+// Sixteen floats side by side: one register with AVX-512, several with less. May lie anywhere.
+typedef float Vector __attribute__((vector_size(64), aligned(4), may_alias));
+constexpr std::uint32_t kWidth = 16, kRowBlock = 8;
+
+// Eight rows by sixteen columns stay in registers over the sixteen k. Inlined into one function for each kind of
+// machine.
 inline __attribute__((always_inline)) void multiply_add_body(float* __restrict c, const float* __restrict a,
-                                                             const float* __restrict b, std::uint32_t m, std::uint32_t n) {
-  constexpr std::uint32_t kRows = 4, kColumns = 32;
-  for (std::uint32_t j = 0; j < n; j += kColumns) {
-    const std::uint32_t width = std::min(kColumns, n - j);
-    if (width == kColumns) {
-      for (std::uint32_t i = 0; i < m; i += kRows) {
-        float sum[kRows][kColumns];
-        for (std::uint32_t r = 0; r < kRows; r++) {
-          for (std::uint32_t x = 0; x < kColumns; x++) sum[r][x] = c[(i + r) * n + j + x];
-        }
-        for (std::uint32_t k = 0; k < kDepth; k++) {
-          for (std::uint32_t r = 0; r < kRows; r++) {
-            const float factor = a[k * m + i + r];
-            for (std::uint32_t x = 0; x < kColumns; x++) sum[r][x] += factor * b[k * n + j + x];
-          }
-        }
-        for (std::uint32_t r = 0; r < kRows; r++) {
-          for (std::uint32_t x = 0; x < kColumns; x++) c[(i + r) * n + j + x] = sum[r][x];
-        }
-      }
-      continue;
-    }
-    for (std::uint32_t i = 0; i < m; i++) {
+                                                             const float* __restrict b, std::uint32_t m,
+                                                             std::uint32_t n) {
+  std::uint32_t j = 0;
+  for (; j + kWidth <= n; j += kWidth) {
+    for (std::uint32_t i = 0; i < m; i += kRowBlock) {
+      Vector sum[kRowBlock];
+      for (std::uint32_t r = 0; r < kRowBlock; r++) sum[r] = *reinterpret_cast<const Vector*>(c + (i + r) * n + j);
       for (std::uint32_t k = 0; k < kDepth; k++) {
-        for (std::uint32_t x = 0; x < width; x++) c[i * n + j + x] += a[k * m + i] * b[k * n + j + x];
+        const Vector row = *reinterpret_cast<const Vector*>(b + k * n + j);
+#pragma GCC unroll 8
+        for (std::uint32_t r = 0; r < kRowBlock; r++) sum[r] += row * a[k * m + i + r];
       }
+      for (std::uint32_t r = 0; r < kRowBlock; r++) *reinterpret_cast<Vector*>(c + (i + r) * n + j) = sum[r];
+    }
+  }
+  for (; j < n; j++) {
+    for (std::uint32_t i = 0; i < m; i++) {
+      for (std::uint32_t k = 0; k < kDepth; k++) c[i * n + j] += a[k * m + i] * b[k * n + j];
     }
   }
 }
 
 #if defined(__x86_64__)
-__attribute__((target("avx512f"))) void multiply_add_avx512(float* c, const float* a, const float* b, std::uint32_t m, std::uint32_t n) {
+__attribute__((target("avx512f"))) void multiply_add_avx512(float* c, const float* a, const float* b, std::uint32_t m,
+                                                            std::uint32_t n) {
   multiply_add_body(c, a, b, m, n);
 }
-__attribute__((target("avx2"))) void multiply_add_avx2(float* c, const float* a, const float* b, std::uint32_t m, std::uint32_t n) {
+__attribute__((target("avx2,fma"))) void multiply_add_avx2(float* c, const float* a, const float* b, std::uint32_t m,
+                                                           std::uint32_t n) {
   multiply_add_body(c, a, b, m, n);
 }
 #endif
@@ -71,7 +70,7 @@ using MultiplyAdd = void (*)(float*, const float*, const float*, std::uint32_t, 
 MultiplyAdd choose() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f")) return multiply_add_avx512;
-  if (__builtin_cpu_supports("avx2")) return multiply_add_avx2;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return multiply_add_avx2;
 #endif
   return multiply_add_plain;
 }
@@ -87,8 +86,8 @@ void multiply_add(float* c, const float* a, const float* b, std::uint32_t m, std
   chosen(c, a, b, m, n);
 }
 
-void read_operand(Machine& machine, Cta& cta, const MatrixOperand& operand, std::uint32_t rows, float* out, std::uint32_t pitch,
-                  const Access& access, const Warp& issuer, bool compute) {
+void read_operand(Machine& machine, Cta& cta, const MatrixOperand& operand, std::uint32_t rows, float* out,
+                  std::uint32_t pitch, const Access& access, const Warp& issuer, bool compute) {
   const std::uint32_t lines = operand.k_major ? rows : kDepth;
   const std::uint32_t parts = operand.k_major ? kDepth / 8 : rows / 8;
   Checker* checker = machine.checker();
@@ -98,8 +97,9 @@ void read_operand(Machine& machine, Cta& cta, const MatrixOperand& operand, std:
       const std::uint32_t at = operand.chunk(line, part);
       float values[8] = {};
       if (at < kReservedSharedBytes || at + 16 > cta.shared_bytes) {
-        machine.add_finding(Rule::kOutOfBounds, 400, fmt::format("  a matrix operand of {} reaches shared offset {:#x}; the CTA ends at {:#x}",
-                                                                 machine.describe(issuer), at, cta.shared_bytes));
+        machine.add_finding(Rule::kOutOfBounds, 400,
+                            fmt::format("  a matrix operand of {} reaches shared offset {:#x}; the CTA ends at {:#x}",
+                                        machine.describe(issuer), at, cta.shared_bytes));
       } else {
         if (checker != nullptr) checker->access_cell(*cta.shared_region, at, access);
         if (compute) convert_chunk(cta.shared + at, operand.type, values);

@@ -16,7 +16,7 @@ struct MatrixOperand {
   std::uint32_t leading_offset;  // bytes
   std::uint32_t stride_offset;
   device::Swizzle swizzle;
-  bool k_major;                  // K is contiguous; otherwise the rows' dimension (M or N) is
+  bool k_major;  // K is contiguous; otherwise the rows' dimension (M or N) is
   device::host::Half type;
 
   /// Shared offset of the 16 bytes that hold eight elements: K-major, of row `row` and k 8 * part ..; otherwise of rows
@@ -39,8 +39,8 @@ struct MatrixOperand {
 
 /// Reads sixteen k of `rows` rows as float into out[k * pitch + row], checked as a read by `access`. Elements out of
 /// bounds become zero with a finding. With `compute` false only the checks happen.
-void read_operand(Machine& machine, Cta& cta, const MatrixOperand& operand, std::uint32_t rows, float* out, std::uint32_t pitch,
-                  const Access& access, const Warp& issuer, bool compute);
+void read_operand(Machine& machine, Cta& cta, const MatrixOperand& operand, std::uint32_t rows, float* out,
+                  std::uint32_t pitch, const Access& access, const Warp& issuer, bool compute);
 
 /// c[m][n] += sum over sixteen k, ascending, of a[k][m] * b[k][n]; every partial sum is a float. The products of 16-bit
 /// elements are exact in float, so a fused multiply-add gives the same bits.

@@ -11,7 +11,9 @@ namespace {
 constexpr std::uint32_t kMostArrivals = (1u << 20) - 1;
 constexpr std::int64_t kMostTransactions = (1 << 20) - 1;
 
-std::string place(const Mbarrier& barrier) { return barrier.cta->shared_region->place(barrier.offset); }
+std::string place(const Mbarrier& barrier) {
+  return barrier.cta->shared_region->place(barrier.offset);
+}
 
 void misuse(Machine& machine, const Mbarrier& barrier, const std::string& what) {
   machine.add_finding(Rule::kBarrierMisuse, std::hash<std::string>{}(what.substr(0, 20)) / 128,
@@ -34,8 +36,9 @@ void complete_phase_if_due(Machine& machine, Mbarrier& barrier) {
 void arrive(Machine& machine, Mbarrier& barrier, std::uint32_t count, const Warp& issuer) {
   barrier.last_toucher = issuer.context;
   if (count > barrier.pending) {
-    misuse(machine, barrier, fmt::format("too many arrivals: {} arrives {} times where the phase lacks {} of {}",
-                                         machine.describe(issuer), count, barrier.pending, barrier.count));
+    misuse(machine, barrier,
+           fmt::format("too many arrivals: {} arrives {} times where the phase lacks {} of {}",
+                       machine.describe(issuer), count, barrier.pending, barrier.count));
     count = barrier.pending;
   }
   barrier.pending -= count;
@@ -54,12 +57,13 @@ void check_published(Machine& machine, const Mbarrier& barrier, const Warp& user
   Checker* checker = machine.checker();
   if (checker == nullptr) return;
   const std::uint16_t owner = static_cast<std::uint16_t>(barrier.cta->index);
-  const bool known = checker->knows(user.view, static_cast<std::uint16_t>(user.cta->index), owner, barrier.init_warp, barrier.init_tick);
+  const bool known = checker->knows(user.view, static_cast<std::uint16_t>(user.cta->index), owner, barrier.init_warp,
+                                    barrier.init_tick);
   const bool fence_needed = async || user.cta != barrier.cta;
   if (known && (barrier.init_fenced || !fence_needed)) return;
   machine.add_finding(Rule::kBarrierNotPublished, known ? 1 : 2,
-                      fmt::format("  {} by {} on mbarrier {}, initialised by {}; {}", what, machine.describe(user), place(barrier),
-                                  checker->describe(barrier.init_context),
+                      fmt::format("  {} by {} on mbarrier {}, initialised by {}; {}", what, machine.describe(user),
+                                  place(barrier), checker->describe(barrier.init_context),
                                   known ? "fence.mbarrier_init is missing" : "nothing orders the two"));
 }
 
@@ -68,10 +72,12 @@ Mbarrier* object_at(Cta& cta, std::uint32_t offset) {
   return number == 0 ? nullptr : cta.mbarriers[number - 1].get();
 }
 
-void report_lapped(Machine& machine, const Mbarrier& barrier, const Warp& warp, std::int64_t meant, std::uint32_t parity) {
-  machine.add_finding(Rule::kLappedWaiter, barrier.offset,
-                      fmt::format("  {} waits for phase {} (parity {}) of mbarrier {}, which has completed phase {}",
-                                  machine.describe(warp), meant, parity, place(barrier), std::int64_t{barrier.phases} - 1));
+void report_lapped(Machine& machine, const Mbarrier& barrier, const Warp& warp, std::int64_t meant,
+                   std::uint32_t parity) {
+  machine.add_finding(
+      Rule::kLappedWaiter, barrier.offset,
+      fmt::format("  {} waits for phase {} (parity {}) of mbarrier {}, which has completed phase {}",
+                  machine.describe(warp), meant, parity, place(barrier), std::int64_t{barrier.phases} - 1));
 }
 
 // The warp said which phase it means: passing early, or when the next one is over too, is the ambiguity of parity.
@@ -101,14 +107,16 @@ void check_lapped(Machine& machine, Mbarrier& barrier, Warp& warp, std::uint32_t
 
 Mbarrier* find_barrier(Machine& machine, Cta& cta, std::uint32_t offset, const char* what, const Warp& issuer) {
   if (offset % 8 != 0) {
-    machine.add_finding(Rule::kBadOperand, offset, fmt::format("  {} of {}: mbarrier at {:#x} is not 8-byte aligned", what,
-                                                               machine.describe(issuer), offset));
+    machine.add_finding(
+        Rule::kBadOperand, offset,
+        fmt::format("  {} of {}: mbarrier at {:#x} is not 8-byte aligned", what, machine.describe(issuer), offset));
     return nullptr;
   }
   Mbarrier* barrier = object_at(cta, offset);
   if (barrier != nullptr && barrier->live) return barrier;
-  machine.add_finding(Rule::kBarrierMisuse, offset, fmt::format("  {} of {} on {}, where no mbarrier is initialised", what,
-                                                                machine.describe(issuer), cta.shared_region->place(offset)));
+  machine.add_finding(Rule::kBarrierMisuse, offset,
+                      fmt::format("  {} of {} on {}, where no mbarrier is initialised", what, machine.describe(issuer),
+                                  cta.shared_region->place(offset)));
   return nullptr;
 }
 
@@ -116,13 +124,16 @@ void complete_transaction(Machine& machine, Mbarrier& barrier, std::uint32_t byt
   barrier.transactions -= bytes;
   barrier.last_toucher = issuer.context;
   if (barrier.transactions < -kMostTransactions) {
-    misuse(machine, barrier, fmt::format("transaction underflow: copies of {} bring bytes that nobody expects", machine.describe(issuer)));
+    misuse(
+        machine, barrier,
+        fmt::format("transaction underflow: copies of {} bring bytes that nobody expects", machine.describe(issuer)));
   }
   check_published(machine, barrier, issuer, true, "complete_tx of a copy issued");
   complete_phase_if_due(machine, barrier);
 }
 
-void arrive_from_agent(Machine& machine, Mbarrier& barrier, const View* view, const Foreign& foreign, const Warp& issuer) {
+void arrive_from_agent(Machine& machine, Mbarrier& barrier, const View* view, const Foreign& foreign,
+                       const Warp& issuer) {
   if (view != nullptr) barrier.pending_view.join(*view);
   barrier.pending_cluster = join(barrier.pending_cluster, foreign);
   check_published(machine, barrier, issuer, true, "commit issued");
@@ -176,7 +187,9 @@ void mbarrier_inval(std::uint32_t address) {
   if (barrier == nullptr) return;
   check_published(machine, *barrier, machine.warp(), false, "mbarrier.inval");
   const bool busy = barrier->pending != barrier->count || barrier->transactions != 0 || !barrier->waiters.empty();
-  if (busy) misuse(machine, *barrier, fmt::format("inval while a phase is under way or waited for, by {}", machine.describe(machine.warp())));
+  if (busy)
+    misuse(machine, *barrier,
+           fmt::format("inval while a phase is under way or waited for, by {}", machine.describe(machine.warp())));
   barrier->live = false;
   if (Checker* checker = machine.checker()) checker->mark_barrier(*at.cta->shared_region, at.offset, false);
   machine.step();
@@ -223,7 +236,8 @@ bool mbarrier_wait(std::uint32_t address, std::uint32_t parity, Scope scope, boo
   SharedPlace at = resolve_shared(machine, address, 8, "mbarrier.try_wait");
   if (!at) return true;
   if (at.cta != warp.cta) {
-    machine.add_finding(Rule::kBarrierMisuse, 7, fmt::format("  {} waits on an mbarrier of another CTA", machine.describe(warp)));
+    machine.add_finding(Rule::kBarrierMisuse, 7,
+                        fmt::format("  {} waits on an mbarrier of another CTA", machine.describe(warp)));
     return true;
   }
   Mbarrier* barrier = find_barrier(machine, *at.cta, at.offset, "mbarrier.try_wait", warp);

@@ -14,8 +14,8 @@ struct Cta;
 
 struct Mbarrier {
   Cta* cta = nullptr;
-  std::uint32_t offset = 0;       // in the CTA's shared window
-  std::uint32_t component = 0;    // of the CTA's clock; its ticks are completed phases over all lives of the object
+  std::uint32_t offset = 0;     // in the CTA's shared window
+  std::uint32_t component = 0;  // of the CTA's clock; its ticks are completed phases over all lives of the object
   bool live = false;
   std::uint32_t count = 0;        // arrivals a phase expects
   std::uint32_t pending = 0;      // arrivals the current phase still lacks

@@ -1,6 +1,6 @@
-// Waiting without spinning. A warp that looks again at something it has looked at in vain, and did nothing else between,
-// goes round a polling loop: it parks until one of the things it looked at changes. Waking it late or for nothing is always
-// right, since the loop looks again.
+// Waiting without spinning. A warp that looks again at something it has looked at in vain, and did nothing else
+// between, goes round a polling loop: it parks until one of the things it looked at changes. Waking it late or for
+// nothing is always right, since the loop looks again.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,10 @@ struct Waiter {
 
 /// One thing looked at: a line of global memory, or an mbarrier.
 struct Look {
-  Mbarrier* barrier;     // null: a line
-  std::uint64_t line;    // address / kLineBytes
-  std::uint64_t version; // writes to the line, or phases of the mbarrier, when looked at
+  Mbarrier* barrier;      // null: a line
+  std::uint64_t address;  // of the first byte looked at in the line: neighbours in one line are other things
+  std::uint64_t line;     // address / kLineBytes
+  std::uint64_t version;  // writes to the line, or phases of the mbarrier, when looked at
 };
 
 inline constexpr std::uint64_t kLineBytes = 128;

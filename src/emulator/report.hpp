@@ -16,9 +16,9 @@ struct Finding {
 };
 
 struct Report {
-  std::vector<Finding> findings;       // the first of each kind, in order of discovery
-  std::uint64_t suppressed = 0;        // findings beyond the limit, or like one that is listed
-  std::string deadlock;                // empty: every warp came to its end
+  std::vector<Finding> findings;  // the first of each kind, in order of discovery
+  std::uint64_t suppressed = 0;   // findings beyond the limit, or like one that is listed
+  std::string deadlock;           // empty: every warp came to its end
   bool step_limit_reached = false;
   std::string exception;               // text of an exception that left the kernel
   std::uint64_t steps = 0;             // synchronising operations of all warps

@@ -22,10 +22,12 @@ Cta::~Cta() = default;
 
 void Machine::make_ctas() {
   const LaunchConfig& c = config_;
-  require(c.grid >= 1 && c.grid <= kMostCtas, fmt::format("a grid of {} CTAs; the machine has {} SMs", c.grid, kMostCtas));
+  require(c.grid >= 1 && c.grid <= kMostCtas,
+          fmt::format("a grid of {} CTAs; the machine has {} SMs", c.grid, kMostCtas));
   require(c.cluster == 1 || c.cluster == 2, fmt::format("clusters of {} CTAs; 1 or 2 are possible", c.cluster));
   require(c.grid % c.cluster == 0, fmt::format("{} CTAs do not divide into clusters of {}", c.grid, c.cluster));
-  require(c.warps >= 1 && c.warps <= component::kMaxWarps, fmt::format("{} warps a CTA; 1 to 16 are possible", c.warps));
+  require(c.warps >= 1 && c.warps <= component::kMaxWarps,
+          fmt::format("{} warps a CTA; 1 to 16 are possible", c.warps));
   require(c.shared_bytes <= kMostSharedBytes,
           fmt::format("{} bytes of shared memory a CTA; at most {} are possible", c.shared_bytes, kMostSharedBytes));
   for (std::uint32_t i = 0; i < c.grid; i++) {
@@ -43,8 +45,9 @@ void Machine::make_ctas() {
     std::fill(cta.shared, cta.shared + cta.shared_bytes, kPoison);
     cta.mbarrier_at.resize(cta.shared_bytes / 8 + 1, 0);
     const std::uint16_t number = static_cast<std::uint16_t>(i);
-    cta.shared_region = std::make_unique<Region>(Region{Space::kShared, number, false, fmt::format("shared memory of CTA {}", i),
-                                                        cta.shared_bytes, ShadowMemory(cta.shared_bytes, false)});
+    cta.shared_region =
+        std::make_unique<Region>(Region{Space::kShared, number, false, fmt::format("shared memory of CTA {}", i),
+                                        cta.shared_bytes, ShadowMemory(cta.shared_bytes, false)});
     cta.tensor_memory = std::make_unique<TensorMemory>(i);
     cta.tcgen = std::make_unique<TcgenQueue>(cta);
     for (std::uint32_t w = 0; w < c.warps; w++) {
@@ -69,10 +72,12 @@ void Machine::finish(Warp& warp) {
   Cta& cta = *warp.cta;
   if (warp.bulk.read_through < warp.bulk.open() && warp.bulk.unread() > 0) {
     add_finding(Rule::kUnfinished, warp.index,
-                fmt::format("  {} left while {} of its bulk stores still read shared memory", describe(warp), warp.bulk.unread()));
+                fmt::format("  {} left while {} of its bulk stores still read shared memory", describe(warp),
+                            warp.bulk.unread()));
   }
   if (warp.accumulators_in_flight > 0) {
-    add_finding(Rule::kAccumulatorInFlight, 4, fmt::format("  {} left before wgmma.wait_group retired its products", describe(warp)));
+    add_finding(Rule::kAccumulatorInFlight, 4,
+                fmt::format("  {} left before wgmma.wait_group retired its products", describe(warp)));
   }
   if (--cta.running > 0) return;
   if (cta.tensor_memory->any_allocated()) {

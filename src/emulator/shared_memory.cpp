@@ -11,17 +11,18 @@ SharedPlace resolve_shared(Machine& machine, Cta& from, std::uint32_t address, s
   const Warp& issuer = *from.warps[warp];
   if (rank >= from.cluster->ctas.size() || offset < kReservedSharedBytes ||
       offset + bytes > from.cluster->ctas[rank]->shared_bytes) {
-    machine.add_finding(Rule::kOutOfBounds, warp,
-                        fmt::format("  {} of {} touches {} bytes at shared address {:#x}; the CTA has {} bytes from {:#x}", what,
-                                    machine.describe(issuer), bytes, address, from.shared_bytes - kReservedSharedBytes,
-                                    kReservedSharedBytes));
+    machine.add_finding(
+        Rule::kOutOfBounds, warp,
+        fmt::format("  {} of {} touches {} bytes at shared address {:#x}; the CTA has {} bytes from {:#x}", what,
+                    machine.describe(issuer), bytes, address, from.shared_bytes - kReservedSharedBytes,
+                    kReservedSharedBytes));
     return {};
   }
   Cta* cta = from.cluster->ctas[rank];
   if (cta != &from && cta->running == 0) {
     machine.add_finding(Rule::kClusterExit, warp,
-                        fmt::format("  {} of {} touches shared memory of CTA {}, which has left", what, machine.describe(issuer),
-                                    cta->index));
+                        fmt::format("  {} of {} touches shared memory of CTA {}, which has left", what,
+                                    machine.describe(issuer), cta->index));
   }
   return {cta, offset};
 }

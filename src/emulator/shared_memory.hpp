@@ -20,6 +20,8 @@ SharedPlace resolve_shared(Machine& machine, std::uint32_t address, std::uint64_
 SharedPlace resolve_shared(Machine& machine, Cta& cta, std::uint32_t address, std::uint64_t bytes, const char* what,
                            std::uint32_t warp);
 /// The window address of an offset in a CTA.
-constexpr std::uint32_t window_address(std::uint32_t rank, std::uint32_t offset) { return rank << kRankShift | offset; }
+constexpr std::uint32_t window_address(std::uint32_t rank, std::uint32_t offset) {
+  return rank << kRankShift | offset;
+}
 
 }  // namespace megakittens::emulator

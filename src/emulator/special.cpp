@@ -10,15 +10,33 @@
 namespace megakittens::device::host {
 using namespace emulator;
 
-std::uint32_t cta_index() { return Machine::current().cta().index; }
-std::uint32_t cta_count() { return Machine::current().config().grid; }
-std::uint32_t cluster_rank() { return Machine::current().cta().rank; }
-std::uint32_t cluster_size() { return Machine::current().config().cluster; }
-std::uint32_t warp_index() { return Machine::current().warp().index; }
-std::uint32_t shared_base() { return window_address(Machine::current().cta().rank, kReservedSharedBytes); }
-std::uint64_t clock_cycles() { return Machine::current().nanoseconds() * 2; }
-std::uint64_t clock_nanoseconds() { return Machine::current().nanoseconds(); }
-void sleep_nanoseconds(std::uint32_t) { Machine::current().pause(); }
+std::uint32_t cta_index() {
+  return Machine::current().cta().index;
+}
+std::uint32_t cta_count() {
+  return Machine::current().config().grid;
+}
+std::uint32_t cluster_rank() {
+  return Machine::current().cta().rank;
+}
+std::uint32_t cluster_size() {
+  return Machine::current().config().cluster;
+}
+std::uint32_t warp_index() {
+  return Machine::current().warp().index;
+}
+std::uint32_t shared_base() {
+  return window_address(Machine::current().cta().rank, kReservedSharedBytes);
+}
+std::uint64_t clock_cycles() {
+  return Machine::current().nanoseconds() * 2;
+}
+std::uint64_t clock_nanoseconds() {
+  return Machine::current().nanoseconds();
+}
+void sleep_nanoseconds(std::uint32_t) {
+  Machine::current().pause();
+}
 
 void trap() {
   throw ExecutionError("trap");
@@ -50,20 +68,24 @@ void fence_proxy_tensormap(const void* map) {
   machine.cta().fenced_maps.insert(map);
   machine.step();
 }
-void set_registers(int, bool) { Machine::current().step(); }
+void set_registers(int, bool) {
+  Machine::current().step();
+}
 
 void require_one_lane(const char* instruction) {
   if (single_lane_depth > 0) return;
   Machine& machine = Machine::current();
-  machine.add_finding(Rule::kBadOperand, reinterpret_cast<std::uintptr_t>(instruction),
-                      fmt::format("  {}: all lanes execute {}, which is for one lane", machine.describe(machine.warp()), instruction));
+  machine.add_finding(
+      Rule::kBadOperand, reinterpret_cast<std::uintptr_t>(instruction),
+      fmt::format("  {}: all lanes execute {}, which is for one lane", machine.describe(machine.warp()), instruction));
 }
 
 void require_whole_warp(const char* instruction) {
   if (single_lane_depth == 0) return;
   Machine& machine = Machine::current();
   machine.add_finding(Rule::kBadOperand, reinterpret_cast<std::uintptr_t>(instruction),
-                      fmt::format("  {}: one lane executes {}, which is for the whole warp", machine.describe(machine.warp()), instruction));
+                      fmt::format("  {}: one lane executes {}, which is for the whole warp",
+                                  machine.describe(machine.warp()), instruction));
 }
 
 void annotate(const char* role, std::int64_t instruction) {

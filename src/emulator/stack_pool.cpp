@@ -34,11 +34,14 @@ Stack StackPool::take(std::size_t bytes) {
     munmap(stack.bottom - page, stack.bytes + page);  // another size was asked for: keep only one size
   }
   void* base = mmap(nullptr, bytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (base == MAP_FAILED) throw CapacityError(fmt::format("the host has no memory for a fibre stack of {} bytes", bytes));
+  if (base == MAP_FAILED)
+    throw CapacityError(fmt::format("the host has no memory for a fibre stack of {} bytes", bytes));
   mprotect(base, page, PROT_NONE);
   return {static_cast<std::byte*>(base) + page, bytes};
 }
 
-void StackPool::give(Stack stack) { free_.push_back(stack); }
+void StackPool::give(Stack stack) {
+  free_.push_back(stack);
+}
 
 }  // namespace megakittens::emulator

@@ -29,7 +29,8 @@ MatrixOperand operand(std::uint64_t word, bool k_major, device::host::Half type)
 }
 
 void bad(Machine& machine, const Warp& warp, const std::string& what) {
-  machine.add_finding(Rule::kBadOperand, std::hash<std::string>{}(what) / 128, fmt::format("  tcgen05.mma of {}: {}", machine.describe(warp), what));
+  machine.add_finding(Rule::kBadOperand, std::hash<std::string>{}(what) / 128,
+                      fmt::format("  tcgen05.mma of {}: {}", machine.describe(warp), what));
 }
 
 // Where one CTA's share of the accumulator lies: row of the share and column -> lane and column of tensor memory.
@@ -43,7 +44,9 @@ struct Share {
     if (spread) return row / 16 * 32 + row % 16;
     return folded && column >= columns / 2 ? row + 64 : row;
   }
-  std::uint32_t column(std::uint32_t column) const { return folded && column >= columns / 2 ? column - columns / 2 : column; }
+  std::uint32_t column(std::uint32_t column) const {
+    return folded && column >= columns / 2 ? column - columns / 2 : column;
+  }
   std::uint32_t width() const { return folded ? columns / 2 : columns; }
 };
 
@@ -101,7 +104,9 @@ void TcgenQueue::run_commit(Machine& machine, const Item& item) {
     if (barrier == nullptr) return;
     Checker* checker = machine.checker();
     const bool remote = at.cta != &cta_;
-    Foreign foreign = remote && checker != nullptr ? checker->publish_completion(static_cast<std::uint16_t>(cta_.index), view) : nullptr;
+    Foreign foreign = remote && checker != nullptr
+                          ? checker->publish_completion(static_cast<std::uint16_t>(cta_.index), view)
+                          : nullptr;
     arrive_from_agent(machine, *barrier, remote || checker == nullptr ? nullptr : &view, foreign, warp);
   };
   if (item.cta_mask == 0) arrive(item.barrier);
@@ -118,7 +123,8 @@ void TcgenQueue::run_product(Machine& machine, const Item& item) {
   const std::uint32_t m = shape.m, n = shape.n, column = o.d & 0xffff;
   if (ctas > cta_.cluster->ctas.size()) return bad(machine, warp, "a pair in a cluster of one");
   if (ctas == 2 && cta_.rank % 2 != 0) return bad(machine, warp, "issued by the second CTA of a pair");
-  if ((m != 64 * ctas && m != 128 * ctas) || n == 0 || n % 8 != 0 || n > 256) return bad(machine, warp, fmt::format("shape {} x {}", m, n));
+  if ((m != 64 * ctas && m != 128 * ctas) || n == 0 || n % 8 != 0 || n > 256)
+    return bad(machine, warp, fmt::format("shape {} x {}", m, n));
   const device::host::Half type = shape.bf16 ? device::host::Half::kBf16 : device::host::Half::kF16;
   const Share share{m / ctas, n, ctas == 2 && m == 128, ctas == 1 && m == 64};
   const bool compute = machine.config().arithmetic;
@@ -127,16 +133,17 @@ void TcgenQueue::run_product(Machine& machine, const Item& item) {
 
   std::vector<float> b(kDepth * n);
   for (std::uint32_t rank = 0; rank < ctas; rank++) {  // each CTA of a pair holds half of B's columns
-    read_operand(machine, *cta_.cluster->ctas[rank], operand(o.descriptor_b, !shape.trans_b, type), n / ctas, b.data() + rank * (n / ctas), n,
-                 read, warp, compute);
+    read_operand(machine, *cta_.cluster->ctas[rank], operand(o.descriptor_b, !shape.trans_b, type), n / ctas,
+                 b.data() + rank * (n / ctas), n, read, warp, compute);
   }
   std::vector<float> a(kDepth * share.rows), c(std::size_t{share.rows} * n);
   for (std::uint32_t rank = 0; rank < ctas; rank++) {
     Cta& cta = *cta_.cluster->ctas[rank];
     TensorMemory& memory = *cta.tensor_memory;
     if (!memory.allocated(column, share.width())) {
-      machine.add_finding(Rule::kTensorMemoryMisuse, 20, fmt::format("  tcgen05.mma of {} writes columns {} to {} of CTA {}, which are not allocated",
-                                                                     machine.describe(warp), column, column + share.width() - 1, cta.index));
+      machine.add_finding(Rule::kTensorMemoryMisuse, 20,
+                          fmt::format("  tcgen05.mma of {} writes columns {} to {} of CTA {}, which are not allocated",
+                                      machine.describe(warp), column, column + share.width() - 1, cta.index));
       if (column + share.width() > kTensorColumns) return;
     }
     if (o.a_in_tensor_memory) {
@@ -148,11 +155,13 @@ void TcgenQueue::run_product(Machine& machine, const Item& item) {
         }
       }
     } else {
-      read_operand(machine, cta, operand(o.a, !shape.trans_a, type), share.rows, a.data(), share.rows, read, warp, compute);
+      read_operand(machine, cta, operand(o.a, !shape.trans_a, type), share.rows, a.data(), share.rows, read, warp,
+                   compute);
     }
     if (Checker* checker = machine.checker()) {
       for (std::uint32_t quarter = 0; quarter < 4; quarter++) {
-        if (o.a_in_tensor_memory) memory.access(*checker, quarter, static_cast<std::uint32_t>(o.a) & 0xffff, kDepth / 2, read);
+        if (o.a_in_tensor_memory)
+          memory.access(*checker, quarter, static_cast<std::uint32_t>(o.a) & 0xffff, kDepth / 2, read);
         if (o.accumulate) memory.access(*checker, quarter, column, share.width(), read);
         memory.access(*checker, quarter, column, share.width(), write);
       }

@@ -14,7 +14,8 @@ TensorBox::Row TensorBox::row(std::uint32_t number) const {
     out.address += static_cast<std::uint64_t>(index) * map.strides[d - 1];
   }
   const std::int64_t first = std::max<std::int64_t>(at[0], 0);
-  const std::int64_t last = std::min<std::int64_t>(std::int64_t{at[0]} + map.box[0], static_cast<std::int64_t>(map.dim(0)));
+  const std::int64_t last =
+      std::min<std::int64_t>(std::int64_t{at[0]} + map.box[0], static_cast<std::int64_t>(map.dim(0)));
   if (first >= last) return out;
   out.address += static_cast<std::uint64_t>(first) * element();
   out.skip = static_cast<std::uint32_t>(first - at[0]) * element();

@@ -12,12 +12,14 @@ std::vector<std::uint32_t>& TensorMemory::words() {
   return words_;
 }
 
-void TensorMemory::access(Checker& checker, std::uint32_t quarter, std::uint32_t column, std::uint32_t columns, const Access& access) {
+void TensorMemory::access(Checker& checker, std::uint32_t quarter, std::uint32_t column, std::uint32_t columns,
+                          const Access& access) {
   // One cell for 32 lanes of one column: finer than any instruction here works.
   constexpr std::uint64_t kBytes = std::uint64_t{4} * kTensorColumns * kCellBytes;
   if (region_ == nullptr) {
     region_ = std::make_unique<Region>(Region{Space::kTensor, static_cast<std::uint16_t>(cta_), false,
-                                              fmt::format("tensor memory of CTA {}", cta_), kBytes, ShadowMemory(kBytes, false)});
+                                              fmt::format("tensor memory of CTA {}", cta_), kBytes,
+                                              ShadowMemory(kBytes, false)});
   }
   checker.begin(access);
   for (std::uint32_t c = column; c < column + columns; c++) {
@@ -69,7 +71,8 @@ using namespace emulator;
 namespace {
 
 void misuse(Machine& machine, std::uint64_t likeness, const std::string& what) {
-  machine.add_finding(Rule::kTensorMemoryMisuse, likeness, fmt::format("  {}: {}", machine.describe(machine.warp()), what));
+  machine.add_finding(Rule::kTensorMemoryMisuse, likeness,
+                      fmt::format("  {}: {}", machine.describe(machine.warp()), what));
 }
 
 }  // namespace
@@ -96,7 +99,8 @@ void tensor_alloc(int, std::uint32_t destination, std::uint32_t columns) {
 void tensor_dealloc(int, std::uint32_t address, std::uint32_t columns) {
   Machine& machine = Machine::current();
   TensorMemory& memory = *machine.cta().tensor_memory;
-  if (!memory.release(address & 0xffff, columns)) misuse(machine, 3, "tcgen05.dealloc of columns that were not allocated so");
+  if (!memory.release(address & 0xffff, columns))
+    misuse(machine, 3, "tcgen05.dealloc of columns that were not allocated so");
   machine.wake_all(memory.waiters);
   machine.step();
 }

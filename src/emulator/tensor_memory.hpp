@@ -22,7 +22,8 @@ class TensorMemory {
 
   std::uint32_t& word(std::uint32_t lane, std::uint32_t column) { return words()[lane * kTensorColumns + column]; }
   /// A quarter of the lanes (32) of some columns, for the checker.
-  void access(Checker& checker, std::uint32_t quarter, std::uint32_t column, std::uint32_t columns, const Access& access);
+  void access(Checker& checker, std::uint32_t quarter, std::uint32_t column, std::uint32_t columns,
+              const Access& access);
   /// First column of a free block, or -1.
   int allocate(std::uint32_t columns);
   /// False: the block was not allocated so.
@@ -38,7 +39,7 @@ class TensorMemory {
   bool allocated_in(std::uint32_t first_unit, std::uint32_t units) const;
 
   std::uint32_t cta_;
-  std::vector<std::uint32_t> words_;  // made at first use
+  std::vector<std::uint32_t> words_;                                   // made at first use
   std::array<std::uint8_t, kTensorColumns / kAllocationUnit> used_{};  // length of the block in units at its first one
   std::unique_ptr<Region> region_;
 };

@@ -29,8 +29,9 @@ class TransferAgent final : public Agent {
       }
     }
     if (Checker* checker = machine.checker()) {
-      Access access = issue_.access(transfer_->load ? Operation::kTensorLoad : Operation::kTensorStore, !transfer_->load, issue_.cta(),
-                                    component::kTensorLane + warp.index, transfer_->tick);
+      Access access =
+          issue_.access(transfer_->load ? Operation::kTensorLoad : Operation::kTensorStore, !transfer_->load,
+                        issue_.cta(), component::kTensorLane + warp.index, transfer_->tick);
       access.own_seen = seen_;
       memory.access(*checker, quarter, column_, columns, access);
     }
@@ -46,18 +47,21 @@ class TransferAgent final : public Agent {
   std::uint32_t seen_;
 };
 
-std::shared_ptr<TensorTransfer> start(Machine& machine, std::uint32_t address, int columns, bool load, const std::uint32_t* data) {
+std::shared_ptr<TensorTransfer> start(Machine& machine, std::uint32_t address, int columns, bool load,
+                                      const std::uint32_t* data) {
   Warp& warp = machine.warp();
   const std::uint32_t column = address & 0xffff, lane = address >> 16;
   const std::uint32_t count = static_cast<std::uint32_t>(columns);
   const char* name = load ? "tcgen05.ld" : "tcgen05.st";
   if (lane != 32 * (warp.index % 4)) {
-    machine.add_finding(Rule::kTensorMemoryMisuse, 10, fmt::format("  {} of {} names lane {}; the warp may touch lanes {} to {}", name,
-                                                                   machine.describe(warp), lane, 32 * (warp.index % 4), 32 * (warp.index % 4) + 31));
+    machine.add_finding(Rule::kTensorMemoryMisuse, 10,
+                        fmt::format("  {} of {} names lane {}; the warp may touch lanes {} to {}", name,
+                                    machine.describe(warp), lane, 32 * (warp.index % 4), 32 * (warp.index % 4) + 31));
   }
   if (column + count > kTensorColumns || !warp.cta->tensor_memory->allocated(column, count)) {
-    machine.add_finding(Rule::kTensorMemoryMisuse, 11, fmt::format("  {} of {} touches columns {} to {}, which are not allocated", name,
-                                                                   machine.describe(warp), column, column + count - 1));
+    machine.add_finding(Rule::kTensorMemoryMisuse, 11,
+                        fmt::format("  {} of {} touches columns {} to {}, which are not allocated", name,
+                                    machine.describe(warp), column, column + count - 1));
     if (column + count > kTensorColumns) return nullptr;
   }
   auto transfer = std::make_shared<TensorTransfer>();
@@ -111,8 +115,12 @@ void tensor_store(const std::uint32_t* values, int columns, std::uint32_t addres
   machine.step();
 }
 
-void tensor_wait_loads() { wait(true); }
-void tensor_wait_stores() { wait(false); }
+void tensor_wait_loads() {
+  wait(true);
+}
+void tensor_wait_stores() {
+  wait(false);
+}
 
 void tensor_fence(bool after) {
   Machine& machine = Machine::current();

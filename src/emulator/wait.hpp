@@ -7,14 +7,14 @@ namespace megakittens::emulator {
 
 enum class WaitKind : std::uint8_t {
   kNothing,
-  kMbarrier,        // object: Mbarrier; value: parity
-  kNamedBarrier,    // value: barrier number
+  kMbarrier,      // object: Mbarrier; value: parity
+  kNamedBarrier,  // value: barrier number
   kClusterBarrier,
-  kWords,           // value: address of the first polled word
-  kBulkGroups,      // value: groups that may stay in flight; detail: 1 for .read
-  kWgmmaGroups,     // value: groups that may stay in flight
-  kTensorMemory,    // tcgen05.wait, or an allocation that finds no columns
-  kWarpgroup,       // a collective operation of four warps
+  kWords,         // value: address of the first polled word
+  kBulkGroups,    // value: groups that may stay in flight; detail: 1 for .read
+  kWgmmaGroups,   // value: groups that may stay in flight
+  kTensorMemory,  // tcgen05.wait, or an allocation that finds no columns
+  kWarpgroup,     // a collective operation of four warps
 };
 
 struct Wait {

@@ -51,18 +51,18 @@ struct Warp {
 
   const char* role = nullptr;
   std::int64_t instruction = -1;
-  const char* wait_note = nullptr;    // from note_wait: what the next waits are about
+  const char* wait_note = nullptr;  // from note_wait: what the next waits are about
   std::uint64_t wait_target = 0;
-  bool phase_meant = false;           // from mean_phase: which phase the next parity wait stands for
+  bool phase_meant = false;  // from mean_phase: which phase the next parity wait stands for
   std::uint32_t meant_phase = 0;
 
   BulkGroups bulk;
-  std::vector<Waiter> bulk_waiters;  // the warp itself, in wait_group
+  std::vector<Waiter> bulk_waiters;   // the warp itself, in wait_group
   std::uint32_t wgmma_committed = 0;  // groups of its warpgroup that this warp has committed
   bool wgmma_fenced = false;
   std::uint32_t accumulators_in_flight = 0;
-  std::uint32_t tensor_issued = 0;    // tcgen05.ld and .st so far
-  std::uint32_t tensor_waited = 0;    // of those, waited for
+  std::uint32_t tensor_issued = 0;                                // tcgen05.ld and .st so far
+  std::uint32_t tensor_waited = 0;                                // of those, waited for
   std::vector<std::shared_ptr<TensorTransfer>> tensor_transfers;  // not yet waited for, in order
   std::vector<Waiter> tensor_waiters;
   bool cluster_arrived = false;
@@ -71,8 +71,8 @@ struct Warp {
   View view;
   std::uint32_t context = 0;
   bool wide_since_fence = false;  // the whole warp stored to shared memory since its last fence for the async proxy
-  Foreign fence_release;   // what fence.acq_rel made ready for later relaxed writes to publish
-  Foreign relaxed_seen;    // what relaxed loads saw released, for a later fence.acq_rel to acquire
+  Foreign fence_release;          // what fence.acq_rel made ready for later relaxed writes to publish
+  Foreign relaxed_seen;           // what relaxed loads saw released, for a later fence.acq_rel to acquire
 };
 
 }  // namespace megakittens::emulator

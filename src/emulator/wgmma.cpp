@@ -25,8 +25,12 @@ class QueueAgent final : public Agent {
 };
 
 // Row and column of register r of lane l in quarter q of the accumulator.
-constexpr std::uint32_t row_of(std::uint32_t q, std::uint32_t l, std::uint32_t r) { return 16 * q + l / 4 + 8 * (r / 2 % 2); }
-constexpr std::uint32_t column_of(std::uint32_t l, std::uint32_t r) { return 8 * (r / 4) + 2 * (l % 4) + r % 2; }
+constexpr std::uint32_t row_of(std::uint32_t q, std::uint32_t l, std::uint32_t r) {
+  return 16 * q + l / 4 + 8 * (r / 2 % 2);
+}
+constexpr std::uint32_t column_of(std::uint32_t l, std::uint32_t r) {
+  return 8 * (r / 4) + 2 * (l % 4) + r % 2;
+}
 
 MatrixOperand operand(std::uint64_t word, bool k_major, device::host::Half type) {
   const sm90::MatrixDescriptor d = sm90::decode(word);
@@ -72,8 +76,9 @@ void WgmmaQueue::issue(Machine& machine, const device::host::WgmmaOperands& oper
   Warp& warp = machine.warp();
   const std::uint32_t quarter = warp.index % kWarps;
   if (!warp.wgmma_fenced) {
-    machine.add_finding(Rule::kAccumulatorInFlight, 1, fmt::format("  wgmma of {} without wgmma.fence since its registers were last free",
-                                                                   machine.describe(warp)));
+    machine.add_finding(
+        Rule::kAccumulatorInFlight, 1,
+        fmt::format("  wgmma of {} without wgmma.fence since its registers were last free", machine.describe(warp)));
   }
   const std::uint32_t number = issued_[quarter]++;
   while (first_ + products_.size() <= number) products_.emplace_back();
@@ -85,21 +90,26 @@ void WgmmaQueue::issue(Machine& machine, const device::host::WgmmaOperands& oper
     product.issuer = &warp;
     product.context = warp.context;
     product.view = warp.view;
-    if (unfinished_.size() < product.group - complete_through_) unfinished_.resize(product.group - complete_through_, 0);
+    if (unfinished_.size() < product.group - complete_through_)
+      unfinished_.resize(product.group - complete_through_, 0);
     unfinished_[product.group - complete_through_ - 1]++;
     machine.report().async_operations++;
   }
   const auto& common = product.operands;
-  if (common.n != operands.n || common.descriptor_b != operands.descriptor_b || common.descriptor_a != operands.descriptor_a ||
-      common.type != operands.type || common.n_major_b != operands.n_major_b || common.accumulate != operands.accumulate ||
+  if (common.n != operands.n || common.descriptor_b != operands.descriptor_b ||
+      common.descriptor_a != operands.descriptor_a || common.type != operands.type ||
+      common.n_major_b != operands.n_major_b || common.accumulate != operands.accumulate ||
       (common.registers_a != nullptr) != (operands.registers_a != nullptr)) {
-    machine.add_finding(Rule::kBadOperand, 11, fmt::format("  {} issues another wgmma than the first warp of its warpgroup", machine.describe(warp)));
+    machine.add_finding(
+        Rule::kBadOperand, 11,
+        fmt::format("  {} issues another wgmma than the first warp of its warpgroup", machine.describe(warp)));
   }
   if (!first && machine.checker() != nullptr) product.view.meet(warp.view);
   Accumulator& accumulator = accumulator_of(warp, product, operands);
   accumulator.last_group = std::max(accumulator.last_group, product.group);
   if (accumulator.registers[quarter] != operands.d || accumulator.n != static_cast<std::uint32_t>(operands.n)) {
-    machine.add_finding(Rule::kAccumulatorInFlight, 2, fmt::format("  {} mixes accumulators that are in flight", machine.describe(warp)));
+    machine.add_finding(Rule::kAccumulatorInFlight, 2,
+                        fmt::format("  {} mixes accumulators that are in flight", machine.describe(warp)));
   }
   if (operands.registers_a != nullptr) {
     product.registers_a.resize(kDepth * kRows);
@@ -108,7 +118,8 @@ void WgmmaQueue::issue(Machine& machine, const device::host::WgmmaOperands& oper
         const std::uint32_t word = operands.registers_a[r * kLanes + l];
         const std::uint32_t row = 16 * quarter + l / 4 + 8 * (r % 2), k = 2 * (l % 4) + 8 * (r / 2);
         product.registers_a[k * kRows + row] = half_to_float(operands.type, static_cast<std::uint16_t>(word));
-        product.registers_a[(k + 1) * kRows + row] = half_to_float(operands.type, static_cast<std::uint16_t>(word >> 16));
+        product.registers_a[(k + 1) * kRows + row] =
+            half_to_float(operands.type, static_cast<std::uint16_t>(word >> 16));
       }
     }
   }
@@ -124,8 +135,10 @@ void WgmmaQueue::run(Machine& machine, Product& product) {
   const device::host::WgmmaOperands& o = product.operands;
   const std::uint32_t n = static_cast<std::uint32_t>(o.n);
   const std::uint16_t cta = static_cast<std::uint16_t>(cta_.index);
-  const Access access{&product.view, cta,
-                      {cta, static_cast<std::uint16_t>(component::kWgmma + warpgroup_), product.group, product.context, Operation::kWgmma},
+  const Access access{&product.view,
+                      cta,
+                      {cta, static_cast<std::uint16_t>(component::kWgmma + warpgroup_), product.group, product.context,
+                       Operation::kWgmma},
                       false};
   const bool compute = machine.config().arithmetic;
   alignas(64) float a[kDepth * kRows];
@@ -134,7 +147,8 @@ void WgmmaQueue::run(Machine& machine, Product& product) {
   if (o.registers_a != nullptr) {
     left = product.registers_a.data();
   } else {
-    read_operand(machine, cta_, operand(o.descriptor_a, true, o.type), kRows, a, kRows, access, *product.issuer, compute);
+    read_operand(machine, cta_, operand(o.descriptor_a, true, o.type), kRows, a, kRows, access, *product.issuer,
+                 compute);
   }
   read_operand(machine, cta_, operand(o.descriptor_b, !o.n_major_b, o.type), n, b, n, access, *product.issuer, compute);
   std::vector<float>& values = product.accumulator->values;
@@ -170,7 +184,8 @@ void WgmmaQueue::settle(Machine& machine) {
 
 std::uint32_t WgmmaQueue::closed() const {
   std::uint32_t least = ~0u;
-  for (std::uint32_t w = 0; w < kWarps; w++) least = std::min(least, cta_.warps[warpgroup_ * kWarps + w]->wgmma_committed);
+  for (std::uint32_t w = 0; w < kWarps; w++)
+    least = std::min(least, cta_.warps[warpgroup_ * kWarps + w]->wgmma_committed);
   return least;
 }
 
@@ -205,8 +220,9 @@ void WgmmaQueue::retire(Machine& machine, Warp& warp, std::uint32_t through) {
       }
     }
     if (touched) {
-      machine.add_finding(Rule::kAccumulatorInFlight, 3, fmt::format("  registers of {} were written while products on them were in flight",
-                                                                     machine.describe(warp)));
+      machine.add_finding(
+          Rule::kAccumulatorInFlight, 3,
+          fmt::format("  registers of {} were written while products on them were in flight", machine.describe(warp)));
     }
     accumulator.registers[quarter] = nullptr;
     warp.accumulators_in_flight--;
@@ -223,7 +239,8 @@ namespace {
 
 WgmmaQueue& queue(Machine& machine) {
   const std::uint32_t group = machine.warp().index / WgmmaQueue::kWarps;
-  MK_CHECK(group < 4 && machine.cta().wgmma[group] != nullptr, "warp {} belongs to no whole warpgroup", machine.warp().index);
+  MK_CHECK(group < 4 && machine.cta().wgmma[group] != nullptr, "warp {} belongs to no whole warpgroup",
+           machine.warp().index);
   return *machine.cta().wgmma[group];
 }
 

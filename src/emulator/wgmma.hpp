@@ -28,7 +28,7 @@ class WgmmaQueue {
   // Accumulators in flight: their values live here, the warps' registers hold poison until retired (row 25).
   struct Accumulator {
     float* registers[kWarps] = {};
-    std::vector<float> values;     // 64 x n, row by row
+    std::vector<float> values;  // 64 x n, row by row
     std::uint32_t n = 0;
     std::uint32_t last_group = 0;  // of the last product issued on it
     std::uint32_t exported = 0;
@@ -40,8 +40,8 @@ class WgmmaQueue {
     std::uint32_t arrived = 0;
     Warp* issuer = nullptr;
     std::uint32_t context = 0;
-    View view;                        // what all four warps know
-    std::vector<float> registers_a;   // [16][64] where A comes from registers
+    View view;                       // what all four warps know
+    std::vector<float> registers_a;  // [16][64] where A comes from registers
   };
 
   Accumulator& accumulator_of(Warp& warp, Product& product, const device::host::WgmmaOperands& operands);
@@ -54,14 +54,14 @@ class WgmmaQueue {
 
   Cta& cta_;
   std::uint32_t warpgroup_;
-  std::deque<Product> products_;        // not yet run
-  std::uint32_t first_ = 0;             // number of products_.front()
-  std::uint32_t issued_[kWarps] = {};   // products of each warp so far
+  std::deque<Product> products_;       // not yet run
+  std::uint32_t first_ = 0;            // number of products_.front()
+  std::uint32_t issued_[kWarps] = {};  // products of each warp so far
   std::list<Accumulator> accumulators_;
   std::vector<std::uint32_t> unfinished_;  // products not yet run of groups complete_through_ + 1 ..
   std::uint32_t complete_through_ = 0;
   std::vector<Waiter> waiters_;
-  bool running_ = false;                // an agent of this queue is with the machine
+  bool running_ = false;  // an agent of this queue is with the machine
 };
 
 }  // namespace megakittens::emulator

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "device/vocabulary/pages.cuh"
+#include "interpreter/node_registers.cuh"
 
 namespace megakittens::interpreter {
 
@@ -51,11 +52,11 @@ MK_DEVICE uint64_t rename_pages(uint64_t map, uint64_t order) {
 
 /// Row 27: ordinary stores by the warp's lanes, ordered before one lane's arrival on the slot.
 template <class B>
-MK_DEVICE void publish(Context<B>& c, const Words<2>& words) {
+MK_DEVICE void publish(const Context<B>& c, const Words<2>& words, uint64_t page_map) {
   ptx::st_shared_v2(c.slot_address() + device::lane_index() * 8, words);
   device::one_lane([&] {
-    ptx::st_shared_u64(c.slot_address() + Layout<B>::kPageMap, Lanes<uint64_t>(c.page_map));
-    ptx::mbarrier_arrive(c.base + Layout<B>::kSlotReady + 8 * c.slot);
+    ptx::st_shared_u64(c.slot_address() + Layout<B>::kPageMap, Lanes<uint64_t>(page_map));
+    ptx::mbarrier_arrive(c.base + Layout<B>::kSlotReady + 8 * c.slot());
   });
 }
 
@@ -78,22 +79,40 @@ MK_DEVICE void run_controller(Context<B>& c) {
     queue[j].w[1] = 0u;
     refill(queue[j]);
   }
-  c.page_map = program::kReleaseInOrder;
+  uint64_t page_map = program::kReleaseInOrder;
+  NodeRegisters node{};
+  node.node = kNoNode;
+  uint32_t code_of_slot[B::kSlots];
+  MK_UNROLL for (uint32_t s = 0; s < B::kSlots; ++s) code_of_slot[s] = kNoNode;
   while (true) {
     MK_UNROLL for (uint32_t j = 0; j < kFetchAhead; ++j) {
-      c.slot = c.iteration % B::kSlots;
       const uint32_t turn = c.iteration / B::kSlots;
-      if (turn > 0) wait_warp(c, c.base + Layout<B>::kSlotDone + 8 * c.slot, turn - 1, WaitKind::slot_free, c.slot);
-      if (c.aborted) return;
+      // Before the wait for the slot, which hides the loads' latency where instructions are long.
+      const uint32_t icode = word_of_lane(queue[j].w[0], 0);  // flags and all: a stop is none of them
+      const uint32_t number = word_of_lane(queue[j].w[program::kWordNode % 2], program::kWordNode / 2);
+      const bool has_node = icode != 0 && !is_stop(queue[j]);
+      if (has_node && number != node.node) load_node(c, number, node);
+      if (turn > 0) wait_warp(c, c.base + Layout<B>::kSlotDone + 8 * c.slot(), turn - 1, WaitKind::slot_free, c.slot());
+      if (c.aborted) return device::one_lane([&] { report_abort(c); });
+      if (has_node) {
+        bool with_code = true;
+        MK_UNROLL for (uint32_t s = 0; s < B::kSlots; ++s) if (s == c.slot()) {
+          with_code = code_of_slot[s] != number;
+          code_of_slot[s] = number;
+        }
+        const uint32_t outer0 = word_of_lane(queue[j].w[0], program::kWordIndex / 2);
+        const uint32_t outer1 = word_of_lane(queue[j].w[1], program::kWordIndex / 2);
+        write_node(c, node, static_cast<int32_t>(outer0), static_cast<int32_t>(outer1), with_code);
+      }
       annotate_instruction(c, [&] {
         return is_stop(queue[j]) ? int64_t{-1} : int64_t{word_of_lane(queue[j].w[1], program::kWordNumber / 2)};
       });
-      publish(c, queue[j]);
+      publish(c, queue[j], page_map);
       if (is_stop(queue[j])) return;
       constexpr uint32_t kOrderLane = program::kWordReleaseOrder / 2;
       const uint64_t order =
           uint64_t{word_of_lane(queue[j].w[1], kOrderLane)} << 32 | word_of_lane(queue[j].w[0], kOrderLane);
-      c.page_map = rename_pages<B>(c.page_map, order);
+      page_map = rename_pages<B>(page_map, order);
       refill(queue[j]);
       ++c.iteration;
     }

@@ -42,7 +42,8 @@ MK_DEVICE bool enter(Context<B>& c) {
   // CTAs of this launch may have left already; those of the launches before must all have.
   const uint32_t left = ptx::ld_acquire_gpu_u32(&control->left) - c.epoch * grid;
   if (left < grid) return true;
-  report_abort(c, WaitKind::busy, 0, left, c.epoch * grid);
+  expire(c, WaitKind::busy, 0, left, c.epoch * grid);
+  report_abort(c);
   return false;
 }
 
@@ -56,11 +57,10 @@ MK_DEVICE void interpret(const program::LaunchParameters& launch) {
                .warp = warp,
                .epoch = 0,
                .iteration = 0,
-               .slot = 0,
                .ring = 0,
                .tiles = 0,
-               .page_map = 0,
                .aborted = false};
+  device::one_lane([&] { ptx::st_shared_u32(note_address(c), 0); });
   if (warp == device::kControllerWarp) {
     c.role = Role::controller;
     device::one_lane([&] {

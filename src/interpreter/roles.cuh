@@ -17,14 +17,12 @@ MK_DEVICE bool begin_instruction(Context<B>& c, uint32_t& icode) {
   icode = header & 0xffff;
   const bool stop = (header >> 16 & program::kFlagStop) != 0;
   annotate_instruction(c, [&] { return stop ? int64_t{-1} : int64_t{c.word(program::kWordNumber)}; });
-  const uint32_t map = c.slot_address() + Layout<B>::kPageMap;
-  c.page_map = uint64_t{device::shared_word(map + 4)} << 32 | device::shared_word(map);
   return stop;
 }
 
 template <class B>
 MK_DEVICE uint32_t slot_barrier(const Context<B>& c, uint32_t offset) {
-  return c.base + offset + 8 * c.slot;
+  return c.base + offset + 8 * c.slot();
 }
 
 /// Counts the ring stages and tiles of the instruction as used, whether this role touched them or not.
@@ -38,19 +36,19 @@ MK_DEVICE void end_instruction(Context<B>& c, Op op) {
 template <class B, class Set>
 MK_DEVICE void run_lane_role(Context<B>& c) {
   while (true) {
-    c.slot = c.iteration % B::kSlots;
     const uint32_t turn = c.iteration / B::kSlots;
     wait_lane(c, slot_barrier(c, Layout<B>::kSlotReady), turn, WaitKind::slot_ready);
+    if (c.aborted) return report_abort(c);
     uint32_t icode = 0;
-    if (c.aborted || begin_instruction(c, icode)) return;
+    if (begin_instruction(c, icode)) return;
     if (c.role == Role::storer) {
       // Reuse waits come before the first write, whichever role writes (row 12).
       if (wait_counters(c, program::kGuardWrite)) ptx::fence_proxy_async_global();
       if (!c.aborted) ptx::mbarrier_arrive(slot_barrier(c, Layout<B>::kWritable));
     }
     Set::visit(icode, [&](auto op) {
-      if (c.role == Role::loader) op.load(c);
-      if (c.role == Role::follower) op.follow(c);
+      // The loader brings operands that wait for nothing, the follower the others.
+      if (c.role == Role::loader || c.role == Role::follower) op.bring(c, c.role == Role::follower);
       if (c.role == Role::launcher) op.launch(c);
       if (c.role == Role::storer) op.store(c);
       end_instruction(c, op);
@@ -69,10 +67,10 @@ MK_DEVICE void run_lane_role(Context<B>& c) {
 template <class B, class Set>
 MK_DEVICE void run_consumer(Context<B>& c) {
   while (true) {
-    c.slot = c.iteration % B::kSlots;
     wait_warp(c, slot_barrier(c, Layout<B>::kSlotReady), c.iteration / B::kSlots, WaitKind::slot_ready);
+    if (c.aborted) return device::one_lane([&] { report_abort(c); });
     uint32_t icode = 0;
-    if (c.aborted || begin_instruction(c, icode)) return;
+    if (begin_instruction(c, icode)) return;
     icode = device::warp_uniform(device::Lanes<uint32_t>(icode));
     Set::visit(icode, [&](auto op) {
       op.consume(c);

@@ -9,7 +9,8 @@ using device::one_lane;
 // Rank 0 multicasts blocks into both CTAs' page; both CTAs read it and give it back to rank 0 (row 26).
 struct Multicast {
   static constexpr std::uint32_t kBlocks = 4, kBytes = 128;
-  std::vector<std::uint32_t> in = std::vector<std::uint32_t>(kBlocks * 32), out = std::vector<std::uint32_t>(2 * kBlocks * 32);
+  std::vector<std::uint32_t> in = std::vector<std::uint32_t>(kBlocks * 32),
+                             out = std::vector<std::uint32_t>(2 * kBlocks * 32);
 
   LaunchConfig config() {
     LaunchConfig c;
@@ -27,7 +28,8 @@ struct Multicast {
     for (std::uint32_t i = 0; i < out.size(); i++) ASSERT_EQ(out[i], in[i % in.size()]) << i;
   }
   void operator()() const {
-    const std::uint32_t full = ptx::dynamic_shared_base(), token = full + 8, page = full + 1024, rank = ptx::cluster_ctarank();
+    const std::uint32_t full = ptx::dynamic_shared_base(), token = full + 8, page = full + 1024,
+                        rank = ptx::cluster_ctarank();
     const std::uint32_t warp = device::host::warp_index();
     if (warp == 0) {
       one_lane([&] {
@@ -59,7 +61,8 @@ struct Multicast {
         }
         const Lanes<std::uint32_t> x = ptx::ld_shared_u32(page + device::lane_index() * 4u);
         one_lane([&] { ptx::mbarrier_arrive_release_cluster(ptx::mapa(token, 0)); });
-        ptx::st_global_u32(const_cast<std::uint32_t*>(out.data()), ((rank * kBlocks + i) * 32 + device::lane_index()) * 4u, x);
+        ptx::st_global_u32(const_cast<std::uint32_t*>(out.data()),
+                           ((rank * kBlocks + i) * 32 + device::lane_index()) * 4u, x);
       }
     }
     ptx::barrier_cluster_arrive_release();

@@ -39,8 +39,8 @@ void expect_good(LaunchConfig config, const Kernel& kernel, const Reset& reset, 
   }
 }
 
-/// Runs under many seeds with a fault planted. Every run must report one of `rules`, and some run the first of them: where
-/// there are several, the schedule decides which of the two accesses comes second.
+/// Runs under many seeds with a fault planted. Every run must report one of `rules`, and some run the first of them:
+/// where there are several, the schedule decides which of the two accesses comes second.
 template <class Kernel, class Reset>
 void expect_found(LaunchConfig config, const PlantedFault& fault, const std::vector<Rule>& rules, const Kernel& kernel,
                   const Reset& reset) {

@@ -12,7 +12,8 @@ constexpr std::uint32_t kWarps = 4, kWords = kWarps * 32, kBytes = kWords * 4;
 enum class Store { kBulk, kOrdinary };
 enum class Load { kBulk, kOrdinary };
 
-// CTA 0 writes `data` by one kind of store and arrives on a counter; CTA 1 waits and copies it to `out` by one kind of load.
+// CTA 0 writes `data` by one kind of store and arrives on a counter; CTA 1 waits and copies it to `out` by one kind of
+// load.
 struct HandOff {
   Store store;
   Load load;
@@ -24,7 +25,8 @@ struct HandOff {
     c.grid = 2;
     c.warps = kWarps;
     c.shared_bytes = 1024 + kBytes;
-    c.buffers = {buffer("data", data, Contents::kUnwritten), buffer("out", out, Contents::kUnwritten), buffer("counter", counter)};
+    c.buffers = {buffer("data", data, Contents::kUnwritten), buffer("out", out, Contents::kUnwritten),
+                 buffer("counter", counter)};
     return c;
   }
   void reset() {
@@ -112,9 +114,13 @@ TEST_P(Through, global_memory_is_silent_when_every_part_is_there) {
   expect_good(hand_off.config(), hand_off, [&] { hand_off.reset(); }, [&] { hand_off.verify(); });
 }
 
-TEST_P(Through, global_memory_without_release_is_found) { found({FaultPoint::kRelease}, {Rule::kNotReleased}); }
+TEST_P(Through, global_memory_without_release_is_found) {
+  found({FaultPoint::kRelease}, {Rule::kNotReleased});
+}
 
-TEST_P(Through, global_memory_without_acquire_is_found) { found({FaultPoint::kAcquire}, {Rule::kNotReleased}); }
+TEST_P(Through, global_memory_without_acquire_is_found) {
+  found({FaultPoint::kAcquire}, {Rule::kNotReleased});
+}
 
 TEST_P(Through, global_memory_without_the_writers_barrier_is_found) {
   PlantedFault fault{FaultPoint::kNamedBarrier};
@@ -158,7 +164,8 @@ const auto kAnyLoad = testing::Values(Load::kBulk, Load::kOrdinary);
 INSTANTIATE_TEST_SUITE_P(Kinds, Through, testing::Combine(kAnyStore, kAnyLoad), kName);
 INSTANTIATE_TEST_SUITE_P(Kinds, ThroughBulkStores, testing::Combine(testing::Values(Store::kBulk), kAnyLoad), kName);
 INSTANTIATE_TEST_SUITE_P(Kinds, ThroughBulkLoads, testing::Combine(kAnyStore, testing::Values(Load::kBulk)), kName);
-INSTANTIATE_TEST_SUITE_P(Kinds, ThroughOrdinaryLoads, testing::Combine(kAnyStore, testing::Values(Load::kOrdinary)), kName);
+INSTANTIATE_TEST_SUITE_P(Kinds, ThroughOrdinaryLoads, testing::Combine(kAnyStore, testing::Values(Load::kOrdinary)),
+                         kName);
 
 TEST(FlaggedWords, carry_their_data_without_release_or_acquire) {
   std::vector<std::uint64_t> words(64), out(64);
@@ -173,12 +180,15 @@ TEST(FlaggedWords, carry_their_data_without_release_or_acquire) {
       return;
     }
     Lanes<std::uint64_t> word(std::uint64_t{0});
-    while (!device::all((word & std::uint64_t{0xffffffff}) == std::uint64_t{1})) word = ptx::ld_relaxed_gpu_u64(words.data(), offset);
+    while (!device::all((word & std::uint64_t{0xffffffff}) == std::uint64_t{1}))
+      word = ptx::ld_relaxed_gpu_u64(words.data(), offset);
     ptx::st_global_u64(out.data(), offset, word >> 32);
   };
-  expect_good(config, kernel, [&] { words.assign(64, 0); }, [&] {
-    for (std::uint64_t i = 0; i < 64; i++) ASSERT_EQ(out[i], i * 8);
-  });
+  expect_good(
+      config, kernel, [&] { words.assign(64, 0); },
+      [&] {
+        for (std::uint64_t i = 0; i < 64; i++) ASSERT_EQ(out[i], i * 8);
+      });
 }
 
 TEST(FlaggedWords, a_fence_on_both_sides_orders_other_data) {
@@ -257,7 +267,8 @@ TEST(Reduction, bulk_additions_of_many_ctas_meet_without_order_and_are_read_afte
   auto kernel = [&] {
     const std::uint32_t page = ptx::dynamic_shared_base();
     if (ptx::ctaid_x() < 4) {
-      ptx::st_shared_u32(page + device::lane_index() * 4u, device::bit_cast<std::uint32_t>(device::convert<float>(device::lane_index())));
+      ptx::st_shared_u32(page + device::lane_index() * 4u,
+                         device::bit_cast<std::uint32_t>(device::convert<float>(device::lane_index())));
       ptx::fence_proxy_async_shared_cta();
       one_lane([&] {
         ptx::cp_reduce_async_bulk_add_f32(sum.data(), page, 128);

@@ -15,7 +15,9 @@ LaunchConfig small(std::uint32_t warps) {
   config.shared_bytes = 4096;
   return config;
 }
-std::uint32_t at(std::uint32_t offset) { return ptx::dynamic_shared_base() + offset; }
+std::uint32_t at(std::uint32_t offset) {
+  return ptx::dynamic_shared_base() + offset;
+}
 
 TEST(Deadlock, names_role_instruction_barrier_and_what_is_missing) {
   const Report report = run(small(2), [] {
@@ -31,8 +33,11 @@ TEST(Deadlock, names_role_instruction_barrier_and_what_is_missing) {
       one_lane([] { ptx::mbarrier_arrive(at(0)); });
     }
   });
-  EXPECT_THAT(report.deadlock, AllOf(HasSubstr("CTA 0 warp 0 (loader, instruction 41) waits for parity 0 of mbarrier 'page_finished[0]'"),
-                                     HasSubstr("1 of 2 arrivals missing"), HasSubstr("last touched by CTA 0 warp 1 (consumer, instruction 40)")));
+  EXPECT_THAT(
+      report.deadlock,
+      AllOf(HasSubstr("CTA 0 warp 0 (loader, instruction 41) waits for parity 0 of mbarrier 'page_finished[0]'"),
+            HasSubstr("1 of 2 arrivals missing"),
+            HasSubstr("last touched by CTA 0 warp 1 (consumer, instruction 40)")));
 }
 
 TEST(Deadlock, names_the_counter_its_value_and_its_target) {
@@ -50,8 +55,10 @@ TEST(Deadlock, names_the_counter_its_value_and_its_target) {
     while (ptx::ld_acquire_gpu_u32(&counters[12]) < 2) {
     }
   });
-  EXPECT_THAT(report.deadlock, AllOf(HasSubstr("CTA 0 warp 0 (follower, instruction 7) polls global memory 'counters' + 0x30, which holds 1"),
-                                     HasSubstr("for counter 12 to reach 2"), HasSubstr("last touched by CTA 1 warp 0")));
+  EXPECT_THAT(
+      report.deadlock,
+      AllOf(HasSubstr("CTA 0 warp 0 (follower, instruction 7) polls global memory 'counters' + 0x30, which holds 1"),
+            HasSubstr("for counter 12 to reach 2"), HasSubstr("last touched by CTA 1 warp 0")));
 }
 
 TEST(Deadlock, names_a_named_barrier_and_who_came) {
@@ -143,20 +150,54 @@ TEST_P(Mbarriers, refuse) {
   EXPECT_TRUE(report.has(GetParam().rule)) << report.text();
   EXPECT_THAT(report.text(), HasSubstr(GetParam().text));
 }
-INSTANTIATE_TEST_SUITE_P(
-    Misuses, Mbarriers,
-    testing::Values(Misuse{"an_arrival_before_init", [] { one_lane([] { ptx::mbarrier_arrive(at(0)); }); }, Rule::kBarrierMisuse, "no mbarrier is initialised"},
-                    Misuse{"init_over_a_live_object", [] { one_lane([] { ptx::mbarrier_init(at(0), 1); ptx::mbarrier_init(at(0), 1); }); },
-                           Rule::kBarrierMisuse, "init over a live object"},
-                    Misuse{"inval_in_mid_phase", [] { one_lane([] { ptx::mbarrier_init(at(0), 2); ptx::mbarrier_arrive(at(0)); ptx::mbarrier_inval(at(0)); }); },
-                           Rule::kBarrierMisuse, "inval while a phase is under way"},
-                    Misuse{"more_arrivals_than_the_count", [] { one_lane([] { ptx::mbarrier_init(at(0), 2); ptx::mbarrier_arrive(at(0), 3); }); },
-                           Rule::kBarrierMisuse, "too many arrivals"},
-                    Misuse{"arrivals_of_all_lanes", [] { ptx::mbarrier_init(at(0), 1); }, Rule::kBadOperand, "all lanes execute mbarrier.init"},
-                    Misuse{"stores_over_a_live_object", [] { one_lane([] { ptx::mbarrier_init(at(0), 1); ptx::st_shared_u32(at(4), 1u); }); },
-                           Rule::kBarrierOverwritten, "ordinary store"},
-                    Misuse{"odd_addresses", [] { one_lane([] { ptx::mbarrier_init(at(0), 1); ptx::mbarrier_arrive(at(4)); }); }, Rule::kBadOperand, "8-byte aligned"}),
-    [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Misuses, Mbarriers,
+                         testing::Values(Misuse{"an_arrival_before_init",
+                                                [] { one_lane([] { ptx::mbarrier_arrive(at(0)); }); },
+                                                Rule::kBarrierMisuse, "no mbarrier is initialised"},
+                                         Misuse{"init_over_a_live_object",
+                                                [] {
+                                                  one_lane([] {
+                                                    ptx::mbarrier_init(at(0), 1);
+                                                    ptx::mbarrier_init(at(0), 1);
+                                                  });
+                                                },
+                                                Rule::kBarrierMisuse, "init over a live object"},
+                                         Misuse{"inval_in_mid_phase",
+                                                [] {
+                                                  one_lane([] {
+                                                    ptx::mbarrier_init(at(0), 2);
+                                                    ptx::mbarrier_arrive(at(0));
+                                                    ptx::mbarrier_inval(at(0));
+                                                  });
+                                                },
+                                                Rule::kBarrierMisuse, "inval while a phase is under way"},
+                                         Misuse{"more_arrivals_than_the_count",
+                                                [] {
+                                                  one_lane([] {
+                                                    ptx::mbarrier_init(at(0), 2);
+                                                    ptx::mbarrier_arrive(at(0), 3);
+                                                  });
+                                                },
+                                                Rule::kBarrierMisuse, "too many arrivals"},
+                                         Misuse{"arrivals_of_all_lanes", [] { ptx::mbarrier_init(at(0), 1); },
+                                                Rule::kBadOperand, "all lanes execute mbarrier.init"},
+                                         Misuse{"stores_over_a_live_object",
+                                                [] {
+                                                  one_lane([] {
+                                                    ptx::mbarrier_init(at(0), 1);
+                                                    ptx::st_shared_u32(at(4), 1u);
+                                                  });
+                                                },
+                                                Rule::kBarrierOverwritten, "ordinary store"},
+                                         Misuse{"odd_addresses",
+                                                [] {
+                                                  one_lane([] {
+                                                    ptx::mbarrier_init(at(0), 1);
+                                                    ptx::mbarrier_arrive(at(4));
+                                                  });
+                                                },
+                                                Rule::kBadOperand, "8-byte aligned"}),
+                         [](const auto& info) { return info.param.name; });
 
 TEST(Mbarriers, may_be_used_again_after_inval_with_another_count) {
   const Report report = run(small(1), [] {

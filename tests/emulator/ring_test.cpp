@@ -139,8 +139,10 @@ TEST_F(BulkRing, a_finding_names_both_accesses_with_role_and_place) {
   const Report report = run(config, ring);
   ASSERT_EQ(report.findings.size(), 1u);
   EXPECT_THAT(report.findings[0].text,
-              testing::AllOf(testing::HasSubstr("row 2"), testing::HasSubstr("bulk load of CTA 0 warp 0 (loader, instruction 0) writes"),
-                             testing::HasSubstr("ordinary load of CTA 0 warp"), testing::HasSubstr("(consumer, instruction 0) read it"),
+              testing::AllOf(testing::HasSubstr("row 2"),
+                             testing::HasSubstr("bulk load of CTA 0 warp 0 (loader, instruction 0) writes"),
+                             testing::HasSubstr("ordinary load of CTA 0 warp"),
+                             testing::HasSubstr("(consumer, instruction 0) read it"),
                              testing::HasSubstr("'page' + 0x0"), testing::HasSubstr("shared memory of CTA 0")));
 }
 

@@ -19,7 +19,8 @@ template <int kCtas>
 struct Tensor {
   static constexpr std::uint32_t kM = 128 * kCtas, kN = 64, kRounds = 2;
   static constexpr std::uint32_t kBytesA = 128 * kK * 2, kBytesB = kN / kCtas * kK * 2;
-  std::vector<std::uint16_t> a = std::vector<std::uint16_t>(kRounds * kM * kK), b = std::vector<std::uint16_t>(kRounds * kN * kK);
+  std::vector<std::uint16_t> a = std::vector<std::uint16_t>(kRounds * kM * kK),
+                             b = std::vector<std::uint16_t>(kRounds * kN * kK);
   std::vector<float> d = std::vector<float>(kRounds * kM * kN), expected = d;
 
   LaunchConfig config() {
@@ -27,38 +28,48 @@ struct Tensor {
     c.grid = c.cluster = kCtas;
     c.warps = 5;
     c.shared_bytes = 1024 + kBytesA + kBytesB;
-    c.buffers = {buffer("a", a, Contents::kReadOnly), buffer("b", b, Contents::kReadOnly), buffer("d", d, Contents::kUnwritten)};
+    c.buffers = {buffer("a", a, Contents::kReadOnly), buffer("b", b, Contents::kReadOnly),
+                 buffer("d", d, Contents::kUnwritten)};
     return c;
   }
   // Operands lie in memory as the tiles do, swizzle included, so that plain bulk copies bring them.
-  static std::uint32_t place(std::uint32_t row, std::uint32_t k) { return device::swizzle_address(Swizzle::k128B, row * 128 + k * 2) / 2; }
+  static std::uint32_t place(std::uint32_t row, std::uint32_t k) {
+    return device::swizzle_address(Swizzle::k128B, row * 128 + k * 2) / 2;
+  }
   void prepare() {
-    auto value = [](std::uint32_t i) { return static_cast<float>(static_cast<int>(i * 2654435761u >> 24) - 128) / 64.0f; };
+    auto value = [](std::uint32_t i) {
+      return static_cast<float>(static_cast<int>(i * 2654435761u >> 24) - 128) / 64.0f;
+    };
     auto rounded = [](float x) { return device::to_float(device::to_bf16(x)); };
     for (std::uint32_t r = 0; r < kRounds; r++) {
-      for (std::uint32_t i = 0; i < kM * kK; i++) a[r * kM * kK + i / kK / 128 * 128 * kK + place(i / kK % 128, i % kK)] = device::to_bf16(value(r * 9999 + i)).bits;
+      for (std::uint32_t i = 0; i < kM * kK; i++)
+        a[r * kM * kK + i / kK / 128 * 128 * kK + place(i / kK % 128, i % kK)] =
+            device::to_bf16(value(r * 9999 + i)).bits;
       for (std::uint32_t i = 0; i < kN * kK; i++) {
         const std::uint32_t n = i / kK, half = kN / kCtas;
-        b[r * kN * kK + n / half * half * kK + place(n % half, i % kK)] = device::to_bf16(value(r * 5555 + i + 333)).bits;
+        b[r * kN * kK + n / half * half * kK + place(n % half, i % kK)] =
+            device::to_bf16(value(r * 5555 + i + 333)).bits;
       }
       for (std::uint32_t m = 0; m < kM; m++) {
         for (std::uint32_t n = 0; n < kN; n++) {
           float sum = 0;
-          for (std::uint32_t k = 0; k < kK; k++) sum += rounded(value(r * 9999 + m * kK + k)) * rounded(value(r * 5555 + n * kK + k + 333));
+          for (std::uint32_t k = 0; k < kK; k++)
+            sum += rounded(value(r * 9999 + m * kK + k)) * rounded(value(r * 5555 + n * kK + k + 333));
           expected[(r * kM + m) * kN + n] = sum;
         }
       }
     }
   }
   void verify() const {
-    for (std::size_t i = 0; i < d.size(); i++) ASSERT_NEAR(d[i], expected[i], 1e-3f * (1 + std::fabs(expected[i]))) << i;
+    for (std::size_t i = 0; i < d.size(); i++)
+      ASSERT_NEAR(d[i], expected[i], 1e-3f * (1 + std::fabs(expected[i]))) << i;
   }
 
   static std::uint32_t base() { return ptx::dynamic_shared_base(); }
-  static std::uint32_t full() { return base(); }         // of the leader: both CTAs' operands
-  static std::uint32_t free() { return base() + 8; }     // operands may be overwritten
-  static std::uint32_t done() { return base() + 16; }    // the accumulator is complete
-  static std::uint32_t empty() { return base() + 24; }   // of the leader: all warps have read it (row 23)
+  static std::uint32_t full() { return base(); }        // of the leader: both CTAs' operands
+  static std::uint32_t free() { return base() + 8; }    // operands may be overwritten
+  static std::uint32_t done() { return base() + 16; }   // the accumulator is complete
+  static std::uint32_t empty() { return base() + 24; }  // of the leader: all warps have read it (row 23)
   static std::uint32_t slot() { return base() + 64; }
   static std::uint32_t page_a() { return base() + 1024; }
   static std::uint32_t page_b() { return page_a() + kBytesA; }
@@ -85,9 +96,11 @@ struct Tensor {
       wait_cluster(empty(), (r & 1) ^ 1);
       ptx::tcgen05_fence_after_thread_sync();
       one_lane([&] {
-        const std::uint64_t da = sm100::k_major(page_a(), Swizzle::k128B), db = sm100::k_major(page_b(), Swizzle::k128B);
+        const std::uint64_t da = sm100::k_major(page_a(), Swizzle::k128B),
+                            db = sm100::k_major(page_b(), Swizzle::k128B);
         for (std::uint32_t k = 0; k < kK; k += 16) {
-          ptx::tcgen05_mma_f16<kCtas>(columns, sm100::advance(da, k * 2), sm100::advance(db, k * 2), sm100::instruction<Bf16>(kM, kN), k > 0);
+          ptx::tcgen05_mma_f16<kCtas>(columns, sm100::advance(da, k * 2), sm100::advance(db, k * 2),
+                                      sm100::instruction<Bf16>(kM, kN), k > 0);
         }
         commit(free());
         commit(done());
@@ -122,7 +135,8 @@ struct Tensor {
       ptx::tcgen05_fence_before_thread_sync();
       one_lane([&] { ptx::mbarrier_arrive_release_cluster(leader(empty())); });
       const Lanes<std::uint32_t> row = device::lane_index() + warp * 32 + ptx::cluster_ctarank() * 128 + r * kM;
-      for (std::uint32_t n = 0; n < kN; n++) ptx::st_global_u32(const_cast<float*>(d.data()), (row * kN + n) * 4u, x[n]);
+      for (std::uint32_t n = 0; n < kN; n++)
+        ptx::st_global_u32(const_cast<float*>(d.data()), (row * kN + n) * 4u, x[n]);
     }
   }
 
@@ -168,8 +182,9 @@ using Groups = testing::Types<Tensor<1>, Tensor<2>>;
 TYPED_TEST_SUITE(TensorCore, Groups);
 
 TYPED_TEST(TensorCore, product_equals_the_plain_one) {
-  expect_good(this->product.config(), this->product, [&] { this->product.d.assign(this->product.d.size(), 0); },
-              [&] { this->product.verify(); });
+  expect_good(
+      this->product.config(), this->product, [&] { this->product.d.assign(this->product.d.size(), 0); },
+      [&] { this->product.verify(); });
 }
 
 TYPED_TEST(TensorCore, reading_an_accumulator_without_fence_after_is_found) {

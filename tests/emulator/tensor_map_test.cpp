@@ -77,18 +77,21 @@ TEST_P(Swizzles, place_each_chunk_where_its_row_says) {
   Matrix matrix(64, 128, 136);
   std::vector<std::uint16_t> out(width * kRows);
   const TensorMap map = matrix.map(static_cast<std::uint16_t>(width), kRows, GetParam());
-  const LoadBox kernel{map, 64, 16, static_cast<std::uint32_t>(out.size() * 2), reinterpret_cast<std::uint32_t*>(out.data())};
-  expect_good(config_for(matrix, out), kernel, [&] { out.assign(out.size(), 0); }, [&] {
-    for (std::uint32_t r = 0; r < kRows; r++) {
-      for (std::uint32_t c = 0; c < width; c++) {
-        // The pattern by its definition: the 16-byte chunk is exchanged by the 128-byte line's number.
-        const std::uint32_t byte = r * width * 2 + c * 2, line = byte / 128;
-        const std::uint32_t mask = (1u << static_cast<int>(GetParam())) - 1;
-        const std::uint32_t at = byte ^ ((line & mask) << 4);
-        ASSERT_EQ(out[at / 2], matrix.data[(16 + r) * matrix.pitch + 64 + c]) << r << " " << c;
-      }
-    }
-  });
+  const LoadBox kernel{map, 64, 16, static_cast<std::uint32_t>(out.size() * 2),
+                       reinterpret_cast<std::uint32_t*>(out.data())};
+  expect_good(
+      config_for(matrix, out), kernel, [&] { out.assign(out.size(), 0); },
+      [&] {
+        for (std::uint32_t r = 0; r < kRows; r++) {
+          for (std::uint32_t c = 0; c < width; c++) {
+            // The pattern by its definition: the 16-byte chunk is exchanged by the 128-byte line's number.
+            const std::uint32_t byte = r * width * 2 + c * 2, line = byte / 128;
+            const std::uint32_t mask = (1u << static_cast<int>(GetParam())) - 1;
+            const std::uint32_t at = byte ^ ((line & mask) << 4);
+            ASSERT_EQ(out[at / 2], matrix.data[(16 + r) * matrix.pitch + 64 + c]) << r << " " << c;
+          }
+        }
+      });
 }
 INSTANTIATE_TEST_SUITE_P(All, Swizzles, testing::Values(Swizzle::kNone, Swizzle::k32B, Swizzle::k64B, Swizzle::k128B));
 
@@ -97,15 +100,17 @@ TEST(TensorMaps, fill_what_lies_outside_with_zero_on_every_side) {
   std::vector<std::uint16_t> out(64 * 32);
   const TensorMap map = matrix.map(64, 32, Swizzle::kNone);
   const LoadBox kernel{map, -8, -4, 64 * 32 * 2, reinterpret_cast<std::uint32_t*>(out.data())};
-  expect_good(config_for(matrix, out), kernel, [&] { out.assign(out.size(), 9); }, [&] {
-    for (int r = 0; r < 32; r++) {
-      for (int c = 0; c < 64; c++) {
-        const int row = r - 4, column = c - 8;
-        const bool inside = row >= 0 && row < 20 && column >= 0 && column < 40;
-        ASSERT_EQ(out[r * 64 + c], inside ? matrix.data[row * 40 + column] : 0) << r << " " << c;
-      }
-    }
-  });
+  expect_good(
+      config_for(matrix, out), kernel, [&] { out.assign(out.size(), 9); },
+      [&] {
+        for (int r = 0; r < 32; r++) {
+          for (int c = 0; c < 64; c++) {
+            const int row = r - 4, column = c - 8;
+            const bool inside = row >= 0 && row < 20 && column >= 0 && column < 40;
+            ASSERT_EQ(out[r * 64 + c], inside ? matrix.data[row * 40 + column] : 0) << r << " " << c;
+          }
+        }
+      });
 }
 
 TEST(TensorMaps, store_through_a_swizzle_what_was_loaded_and_leave_the_outside_alone) {
@@ -126,11 +131,13 @@ TEST(TensorMaps, store_through_a_swizzle_what_was_loaded_and_leave_the_outside_a
       ptx::cp_async_bulk_wait_group<0>();
     });
   };
-  expect_good(config, kernel, [&] { to.data.assign(to.data.size(), 0xabcd); }, [&] {
-    for (int r = 0; r < 40; r++) {
-      for (int c = 0; c < 72; c++) ASSERT_EQ(to.data[r * 72 + c], c < 64 ? from.data[r * 64 + c] : 0xabcd);
-    }
-  });
+  expect_good(
+      config, kernel, [&] { to.data.assign(to.data.size(), 0xabcd); },
+      [&] {
+        for (int r = 0; r < 40; r++) {
+          for (int c = 0; c < 72; c++) ASSERT_EQ(to.data[r * 72 + c], c < 64 ? from.data[r * 64 + c] : 0xabcd);
+        }
+      });
 }
 
 TEST(TensorMaps, that_nobody_filled_are_refused) {

@@ -14,8 +14,12 @@ using device::Swizzle;
 
 constexpr std::uint32_t kM = 64, kK = 64, kWarps = 4;
 
-std::uint16_t bits_of(float x, Bf16) { return device::to_bf16(x).bits; }
-std::uint16_t bits_of(float x, F16) { return device::to_f16(x).bits; }
+std::uint16_t bits_of(float x, Bf16) {
+  return device::to_bf16(x).bits;
+}
+std::uint16_t bits_of(float x, F16) {
+  return device::to_f16(x).bits;
+}
 
 // D[64, N] = A[64, 64] * B[64, N]: four products of one group, operands in 128-byte swizzled tiles written by ordinary
 // stores (row 6), the accumulators stored after the group retired.
@@ -29,11 +33,14 @@ struct Product {
     LaunchConfig c;
     c.warps = kWarps;
     c.shared_bytes = (kM + N) * kK * 2;
-    c.buffers = {buffer("a", a, Contents::kReadOnly), buffer("b", b, Contents::kReadOnly), buffer("d", d, Contents::kUnwritten)};
+    c.buffers = {buffer("a", a, Contents::kReadOnly), buffer("b", b, Contents::kReadOnly),
+                 buffer("d", d, Contents::kUnwritten)};
     return c;
   }
   void prepare() {
-    auto value = [](std::uint32_t i) { return static_cast<float>(static_cast<int>(i * 2654435761u >> 24) - 128) / 64.0f; };
+    auto value = [](std::uint32_t i) {
+      return static_cast<float>(static_cast<int>(i * 2654435761u >> 24) - 128) / 64.0f;
+    };
     std::vector<float> fa(kM * kK), fb(kK * N);
     for (std::uint32_t i = 0; i < fa.size(); i++) a[i] = bits_of(fa[i] = value(i), In{});
     for (std::uint32_t i = 0; i < fb.size(); i++) b[i] = bits_of(fb[i] = value(i + 77777), In{});  // [k][n]
@@ -87,14 +94,16 @@ struct Product {
     fill();
     Lanes<float> acc[N / 2];
     const std::uint64_t da = sm90::k_major(page_a(), Swizzle::k128B);
-    const std::uint64_t db = kTransB ? sm90::n_major(page_b(), Swizzle::k128B, kK * 128) : sm90::k_major(page_b(), Swizzle::k128B);
+    const std::uint64_t db =
+        kTransB ? sm90::n_major(page_b(), Swizzle::k128B, kK * 128) : sm90::k_major(page_b(), Swizzle::k128B);
     Lanes<std::uint32_t> words[kK / 16][4];
     if (a_in_registers) {
       for (std::uint32_t k = 0; k < kK; k += 16) load_a(words[k / 16], k);
     }
     ptx::wgmma_fence();
     for (std::uint32_t k = 0; k < kK; k += 16) {
-      const std::uint64_t step_b = sm90::advance(db, k / 16 * (kTransB ? sm90::k_step_n_major(Swizzle::k128B) : sm90::k_step_k_major()));
+      const std::uint64_t step_b =
+          sm90::advance(db, k / 16 * (kTransB ? sm90::k_step_n_major(Swizzle::k128B) : sm90::k_step_k_major()));
       const std::uint64_t step_a = sm90::advance(da, k / 16 * sm90::k_step_k_major());
       if constexpr (N >= 64) {
         if (a_in_registers) {
@@ -112,13 +121,15 @@ struct Product {
     const std::uint32_t warp = device::host::warp_index();
     for (std::uint32_t r = 0; r < N / 2; r++) {
       Lanes<std::uint64_t> offset;
-      for (std::uint32_t l = 0; l < 32; l++) offset.v[l] = ((16 * warp + l / 4 + 8 * (r / 2 % 2)) * N + 8 * (r / 4) + 2 * (l % 4) + r % 2) * 4;
+      for (std::uint32_t l = 0; l < 32; l++)
+        offset.v[l] = ((16 * warp + l / 4 + 8 * (r / 2 % 2)) * N + 8 * (r / 4) + 2 * (l % 4) + r % 2) * 4;
       ptx::st_global_u32(const_cast<float*>(d.data()), offset, device::bit_cast<std::uint32_t>(acc[r]));
     }
   }
 
   void verify() const {
-    for (std::size_t i = 0; i < d.size(); i++) ASSERT_NEAR(d[i], expected[i], 1e-3f * (1 + std::fabs(expected[i]))) << i;
+    for (std::size_t i = 0; i < d.size(); i++)
+      ASSERT_NEAR(d[i], expected[i], 1e-3f * (1 + std::fabs(expected[i]))) << i;
   }
 };
 
@@ -132,13 +143,18 @@ class WarpgroupProduct : public testing::Test {
   }
   P product;
 };
-using Shapes = testing::Types<Product<Bf16, 64, false>, Product<Bf16, 64, true>, Product<Bf16, 128, false>, Product<Bf16, 128, true>,
-                              Product<Bf16, 256, false>, Product<Bf16, 256, true>, Product<F16, 64, true>, Product<F16, 256, false>,
-                              Product<Bf16, 32, false>, Product<F16, 8, false>>;
+using Shapes =
+    testing::Types<Product<Bf16, 64, false>, Product<Bf16, 64, true>, Product<Bf16, 128, false>,
+                   Product<Bf16, 128, true>, Product<Bf16, 256, false>, Product<Bf16, 256, true>,
+                   Product<F16, 64, true>, Product<F16, 256, false>, Product<Bf16, 32, false>, Product<F16, 8, false>>;
 TYPED_TEST_SUITE(WarpgroupProduct, Shapes);
 
-TYPED_TEST(WarpgroupProduct, equals_the_plain_product) { this->good(false); }
-TYPED_TEST(WarpgroupProduct, with_a_in_registers_equals_the_plain_product) { this->good(true); }
+TYPED_TEST(WarpgroupProduct, equals_the_plain_product) {
+  this->good(false);
+}
+TYPED_TEST(WarpgroupProduct, with_a_in_registers_equals_the_plain_product) {
+  this->good(true);
+}
 
 class WarpgroupFaults : public testing::Test {
  protected:
@@ -155,7 +171,9 @@ TEST_F(WarpgroupFaults, a_writer_without_proxy_fence_is_found) {
   found(fault, {Rule::kProxyFenceShared});
 }
 
-TEST_F(WarpgroupFaults, products_without_wgmma_fence_are_found) { found({FaultPoint::kWgmmaFence}, {Rule::kAccumulatorInFlight}); }
+TEST_F(WarpgroupFaults, products_without_wgmma_fence_are_found) {
+  found({FaultPoint::kWgmmaFence}, {Rule::kAccumulatorInFlight});
+}
 
 TEST_F(WarpgroupFaults, reading_accumulators_before_wait_group_is_found) {
   found({FaultPoint::kWgmmaWaitGroup}, {Rule::kAccumulatorInFlight});
@@ -166,7 +184,8 @@ TEST_F(WarpgroupFaults, writing_accumulators_in_flight_is_found) {
     product.fill();
     Lanes<float> acc[32];
     ptx::wgmma_fence();
-    ptx::wgmma<Bf16, 64, false>(acc, sm90::k_major(product.page_a(), Swizzle::k128B), sm90::k_major(product.page_b(), Swizzle::k128B), false);
+    ptx::wgmma<Bf16, 64, false>(acc, sm90::k_major(product.page_a(), Swizzle::k128B),
+                                sm90::k_major(product.page_b(), Swizzle::k128B), false);
     ptx::wgmma_commit_group();
     acc[5] = 1.0f;
     ptx::wgmma_wait_group<0>();

@@ -1,6 +1,10 @@
 // Random graphs: every schedule is verified, by the verifier and by brute force, and any weakening is reported.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <map>
 
 #include "program/program.hpp"
 #include "schedule/schedule.hpp"

@@ -55,7 +55,7 @@ def test_a_symbolic_size_is_named_with_the_way_out():
 
 
 def test_an_unknown_option_lists_the_known_ones():
-    with pytest.raises(OptionError, match=r"unknown option 'fuse'; known options are device, dry_run, .*numerics"):
+    with pytest.raises(OptionError, match=r"unknown option 'fuse'; known options are check, device, dry_run, .*numerics"):
         megakittens.compile(lambda x: x, fuse=True)
 
 

@@ -1,5 +1,6 @@
 #include "program/program.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "schedule/schedule.hpp"

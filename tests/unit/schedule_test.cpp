@@ -1,5 +1,6 @@
 #include "schedule/schedule.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "ir/builder.hpp"

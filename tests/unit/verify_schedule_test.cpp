@@ -1,4 +1,8 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
+
+#include <algorithm>
+#include <set>
 
 #include "ir/builder.hpp"
 #include "schedule/schedule.hpp"

@@ -1,5 +1,5 @@
-// What the host's twins of PTX instructions call: the machine's side of each instruction, with plain types. Declared here,
-// where device code may look; defined by the emulator, whose library whoever runs device code on the host links.
+// What the host's twins of PTX instructions call: the machine's side of each instruction, with plain types. Declared
+// here, where device code may look; defined by the emulator, whose library whoever runs device code on the host links.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ std::uint64_t clock_nanoseconds();
 void sleep_nanoseconds(std::uint32_t nanoseconds);
 [[noreturn]] void trap();
 
-// Ordinary and strong accesses of a warp: lane l of `lanes` accesses `address[l]`; data lies at l * bytes. A scalar access
-// is one with lane 0 only.
+// Ordinary and strong accesses of a warp: lane l of `lanes` accesses `address[l]`; data lies at l * bytes. A scalar
+// access is one with lane 0 only.
 enum class Space : std::uint8_t { kShared, kGlobal };
 void load(Space space, const std::uint64_t* address, std::uint32_t lanes, std::uint32_t bytes, void* data);
 void store(Space space, const std::uint64_t* address, std::uint32_t lanes, std::uint32_t bytes, const void* data);
@@ -31,7 +31,8 @@ void load_constant(const std::uint64_t* address, std::uint32_t lanes, std::uint3
 enum class Order : std::uint8_t { kRelaxed, kAcquire, kRelease, kAcquireRelease };
 enum class Rmw : std::uint8_t { kAdd, kCompareSwap };
 void load_strong(const std::uint64_t* address, std::uint32_t lanes, std::uint32_t bytes, void* data, Order order);
-void store_strong(const std::uint64_t* address, std::uint32_t lanes, std::uint32_t bytes, const void* data, Order order);
+void store_strong(const std::uint64_t* address, std::uint32_t lanes, std::uint32_t bytes, const void* data,
+                  Order order);
 /// `returns`: atom; otherwise red, which never acquires.
 std::uint32_t read_modify_write(std::uint32_t* address, Rmw operation, std::uint32_t operand, std::uint32_t expected,
                                 Order order, bool returns);
@@ -113,8 +114,8 @@ void tensor_fence(bool after);
 
 // Others.
 void set_registers(int registers, bool raise);
-/// A finding where a whole warp executes what one lane should (thirty-two arrivals instead of one), or one lane what the
-/// whole warp should.
+/// A finding where a whole warp executes what one lane should (thirty-two arrivals instead of one), or one lane what
+/// the whole warp should.
 void require_one_lane(const char* instruction);
 void require_whole_warp(const char* instruction);
 

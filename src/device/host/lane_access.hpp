@@ -1,4 +1,5 @@
-// Between twins, which speak Lanes, and hooks, which speak arrays: addresses, masks, and packed data of a warp's access.
+// Between twins, which speak Lanes, and hooks, which speak arrays: addresses, masks, and packed data of a warp's
+// access.
 #pragma once
 
 #include <cstring>
@@ -17,7 +18,9 @@ struct Addresses {
   }
 };
 
-inline std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
+inline std::uint64_t address_of(const void* pointer) {
+  return reinterpret_cast<std::uintptr_t>(pointer);
+}
 
 inline Addresses addresses(const void* base, const Lanes<uint64_t>& offset) {
   Addresses result;
@@ -50,7 +53,8 @@ void store_strong_one(T* pointer, T value, Order order) {
   const std::uint64_t address = address_of(pointer);
   store_strong(&address, 1, sizeof(T), &value, order);
 }
-inline Lanes<uint64_t> load_strong_lanes(const Addresses& address, const Lanes<bool>& mask, const Lanes<uint64_t>& otherwise) {
+inline Lanes<uint64_t> load_strong_lanes(const Addresses& address, const Lanes<bool>& mask,
+                                         const Lanes<uint64_t>& otherwise) {
   Lanes<uint64_t> value = otherwise;
   load_strong(address.of, ballot(mask), 8, value.v, Order::kRelaxed);
   return value;

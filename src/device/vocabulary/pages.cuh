@@ -104,7 +104,7 @@ MK_DEVICE void wait_tile_done_lane(Context<B>& c, uint32_t n) {
 /// A consumer warp before its first ordinary store of the instruction: storage that is used again is free.
 template <class B>
 MK_DEVICE void wait_writable_warp(Context<B>& c) {
-  wait_warp(c, c.base + Layout<B>::kWritable + 8 * c.slot, c.iteration / B::kSlots, WaitKind::writable);
+  wait_warp(c, c.base + Layout<B>::kWritable + 8 * c.slot(), c.iteration / B::kSlots, WaitKind::writable);
 }
 
 }  // namespace megakittens::device

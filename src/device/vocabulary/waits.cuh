@@ -1,14 +1,33 @@
-// Bounded waits. One that expires leaves a record, raises the launch's abort word, and from then on every wait of this
-// role returns at once; the others notice the word in their own slow paths.
+// Bounded waits. After one that expires every wait of this role returns at once; as it leaves, the role writes the
+// launch's record and raises the abort word, which the others notice in their own slow paths.
 #pragma once
 
 #include "device/vocabulary/context.cuh"
 
 namespace megakittens::device {
 
-/// Claims the launch's record, if nobody has, and raises the abort word. One lane.
+/// Where a warp notes the wait that expired: kind and slot, what, value, target. Kind 0: none has.
 template <class B>
-MK_DEVICE void report_abort(Context<B>& c, WaitKind kind, uint32_t what, uint32_t value, uint32_t target) {
+MK_DEVICE uint32_t note_address(const Context<B>& c) {
+  return c.base + Layout<B>::kExpired + 16 * c.warp;
+}
+
+/// Notes the wait and gives up. The note is short because every wait holds a copy of it; report_abort comes later.
+template <class B>
+MK_DEVICE void expire(Context<B>& c, WaitKind kind, uint32_t what, uint32_t value, uint32_t target) {
+  c.aborted = true;
+  ptx::st_shared_u32(note_address(c), static_cast<uint32_t>(kind) | c.slot() << 8);
+  ptx::st_shared_u32(note_address(c) + 4, what);
+  ptx::st_shared_u32(note_address(c) + 8, value);
+  ptx::st_shared_u32(note_address(c) + 12, target);
+}
+
+/// Where one of the warp's waits expired: claims the launch's record, if nobody has, and raises the abort word. Once,
+/// when the warp leaves its role. One lane.
+template <class B>
+MK_DEVICE void report_abort(const Context<B>& c) {
+  const uint32_t note = shared_word(note_address(c)), kind = note & 255;
+  if (kind == 0) return;
   program::Control* control = c.launch.control;
   if (ptx::atom_relaxed_gpu_cas_u32(&control->record.claimed, 0, 1) == 0) {
     program::AbortRecord& r = control->record;
@@ -16,16 +35,18 @@ MK_DEVICE void report_abort(Context<B>& c, WaitKind kind, uint32_t what, uint32_
     ptx::st_relaxed_gpu_u32(&r.sm, ptx::smid());
     ptx::st_relaxed_gpu_u32(&r.role, static_cast<uint32_t>(c.role));
     ptx::st_relaxed_gpu_u32(&r.warp, c.warp);
-    const bool known = kind != WaitKind::busy && kind != WaitKind::slot_ready;
-    ptx::st_relaxed_gpu_u32(&r.instruction, known ? c.word(program::kWordNumber) : 0xffffffffu);
-    ptx::st_relaxed_gpu_u32(&r.node, known ? c.word(program::kWordNode) : 0xffffffffu);
-    ptx::st_relaxed_gpu_u32(&r.kind, static_cast<uint32_t>(kind));
-    ptx::st_relaxed_gpu_u32(&r.what, what);
-    ptx::st_relaxed_gpu_u32(&r.value, value);
-    ptx::st_relaxed_gpu_u32(&r.target, target);
+    // The slot still holds the instruction: this warp has not reported its end.
+    const uint32_t words = c.base + Layout<B>::kSlots + (note >> 8) * Layout<B>::kSlotBytes;
+    const bool known =
+        kind != static_cast<uint32_t>(WaitKind::busy) && kind != static_cast<uint32_t>(WaitKind::slot_ready);
+    ptx::st_relaxed_gpu_u32(&r.instruction, known ? shared_word(words + 4 * program::kWordNumber) : 0xffffffffu);
+    ptx::st_relaxed_gpu_u32(&r.node, known ? shared_word(words + 4 * program::kWordNode) : 0xffffffffu);
+    ptx::st_relaxed_gpu_u32(&r.kind, kind);
+    ptx::st_relaxed_gpu_u32(&r.what, shared_word(note_address(c) + 4));
+    ptx::st_relaxed_gpu_u32(&r.value, shared_word(note_address(c) + 8));
+    ptx::st_relaxed_gpu_u32(&r.target, shared_word(note_address(c) + 12));
   }
   ptx::st_release_gpu_u32(&control->abort, 1);
-  c.aborted = true;
 }
 
 /// Tries between two looks at the clock and the abort word.
@@ -52,7 +73,7 @@ MK_DEVICE void wait_lane(Context<B>& c, uint32_t barrier, uint32_t phase, WaitKi
     }
     // Twice as patient as waits for counters: what a CTA waits for inside itself mostly hangs on one of those, and the
     // record should name it.
-    if (ptx::clock64() - start > 2 * c.launch.wait_limit) return report_abort(c, kind, what, 0, phase);
+    if (ptx::clock64() - start > 2 * c.launch.wait_limit) return expire(c, kind, what, 0, phase);
   }
 }
 
@@ -90,7 +111,7 @@ MK_DEVICE bool wait_counters(Context<B>& c, uint32_t guard) {
       if (ptx::ld_relaxed_gpu_u32(&c.launch.control->abort) != 0)
         c.aborted = true;
       else
-        report_abort(c, WaitKind::counter, counter, value, target);
+        expire(c, WaitKind::counter, counter, value, target);
       return true;
     }
   }

@@ -7,9 +7,13 @@ namespace {
 
 constexpr std::uint32_t kNoRecord = 0;
 
-bool is_ordinary(const Record& record) { return record.component < component::kMaxWarps; }
+bool is_ordinary(const Record& record) {
+  return record.component < component::kMaxWarps;
+}
 
-bool is_product(Operation operation) { return operation == Operation::kTcgenMma || operation == Operation::kTcgenCopy; }
+bool is_product(Operation operation) {
+  return operation == Operation::kTcgenMma || operation == Operation::kTcgenCopy;
+}
 
 }  // namespace
 
@@ -25,7 +29,8 @@ std::uint32_t Checker::context_of(const Context& context) {
 }
 
 std::uint32_t Checker::number_of(const Record& record) {
-  const std::uint32_t hash = record.cta * 2654435761u ^ record.component * 40503u ^ static_cast<std::uint32_t>(record.operation) * 97u;
+  const std::uint32_t hash =
+      record.cta * 2654435761u ^ record.component * 40503u ^ static_cast<std::uint32_t>(record.operation) * 97u;
   std::uint32_t& slot = recent_[hash % kRecent];
   const Record& last = records_[slot];
   if (slot != kNoRecord && last.cta == record.cta && last.component == record.component && last.tick == record.tick &&
@@ -59,7 +64,8 @@ bool Checker::sees(const Region& region, const Access& access, const Record& bef
     if (same_cta) return view.tensor.get(before.component) >= before.tick;
     return releases_.knows(view.foreign_tensor, before.cta, before.component, before.tick, false);
   }
-  if (!is_async(access.record.operation)) return knows(view, access.view_cta, before.cta, before.component, before.tick);
+  if (!is_async(access.record.operation))
+    return knows(view, access.view_cta, before.cta, before.component, before.tick);
   // A reader's values are in its registers: only strict builds want its fence (row 2).
   const bool fenced = is_ordinary(before) && (before_write || strict_);
   const bool shared = region.space == Space::kShared;
@@ -93,7 +99,8 @@ void Checker::access(Region& region, std::uint64_t offset, std::uint64_t bytes, 
   }
 }
 
-// Whether a read of these bytes found nothing written: the write that meets it now is the one it should have waited for.
+// Whether a read of these bytes found nothing written: the write that meets it now is the one it should have waited
+// for.
 bool Checker::unwritten_before(const Region& region, const Cell& cell, std::uint32_t bytes) {
   if (region.shadow.initialised()) return false;
   for (const ShadowEntry& entry : cell) {
@@ -118,7 +125,7 @@ void Checker::check_cell(Region& region, std::uint64_t offset, std::uint16_t mas
       seen_record_ = entry.record;
       seen_write_ = entry.write;
     } else {
-      const Meeting meeting = entry.write ? Meeting::kAfterWrite
+      const Meeting meeting = entry.write                                          ? Meeting::kAfterWrite
                               : unwritten_before(region, cell, entry.bytes & mask) ? Meeting::kReadTooSoon
                                                                                    : Meeting::kAfterRead;
       report(region, offset, access, before, meeting);
@@ -137,7 +144,8 @@ void Checker::mark_barrier(Region& region, std::uint64_t offset, bool live) {
   Cell& cell = region.shadow.cell(offset);
   const std::uint16_t mask = static_cast<std::uint16_t>(0xffu << (offset % kCellBytes));
   cell.barriers = static_cast<std::uint16_t>(live ? cell.barriers | mask : cell.barriers & ~mask);
-  if (live) cell.add_write(mask, kNoRecord);  // whoever wrote there before is the init's affair, checked by its own rules
+  if (live)
+    cell.add_write(mask, kNoRecord);  // whoever wrote there before is the init's affair, checked by its own rules
 }
 
 void Checker::tick(Warp& warp) {
@@ -171,7 +179,8 @@ void Checker::fence_async(Warp& warp, bool shared, bool global, bool one_lane) {
     warp.wide_since_fence = false;
   }
   if (global) {  // the reader's side fences what its acquire learnt (rows 9, 11)
-    for (std::uint32_t w = 0; w < component::kMaxWarps; w++) view.async_global[w] = view.local.get(component::kWarp + w);
+    for (std::uint32_t w = 0; w < component::kMaxWarps; w++)
+      view.async_global[w] = view.local.get(component::kWarp + w);
     view.foreign_async_global = view.foreign;
   }
   tick(warp);

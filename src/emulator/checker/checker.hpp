@@ -57,7 +57,8 @@ class Checker {
   void fence_async(Warp& warp, bool shared, bool global, bool one_lane);
   void fence_tensor_after(Warp& warp);
 
-  bool knows(const View& view, std::uint16_t view_cta, std::uint16_t cta, std::uint32_t component, std::uint32_t tick) const;
+  bool knows(const View& view, std::uint16_t view_cta, std::uint16_t cta, std::uint32_t component,
+             std::uint32_t tick) const;
 
   Findings& findings() { return findings_; }
   bool strict() const { return strict_; }

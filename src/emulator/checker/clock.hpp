@@ -37,13 +37,13 @@ class Clock {
 /// Where the components of a CTA's clock lie. Each has the prefix property: who knows tick t knows every earlier one.
 namespace component {
 inline constexpr std::uint32_t kMaxWarps = 16;
-inline constexpr std::uint32_t kWarp = 0;                        // ordinary accesses of warp w, in program order
-inline constexpr std::uint32_t kBulkRead = kWarp + kMaxWarps;    // bulk groups of warp w whose source has been read
-inline constexpr std::uint32_t kBulkFull = kBulkRead + kMaxWarps;  // bulk groups of warp w that are complete
+inline constexpr std::uint32_t kWarp = 0;                            // ordinary accesses of warp w, in program order
+inline constexpr std::uint32_t kBulkRead = kWarp + kMaxWarps;        // bulk groups of warp w whose source has been read
+inline constexpr std::uint32_t kBulkFull = kBulkRead + kMaxWarps;    // bulk groups of warp w that are complete
 inline constexpr std::uint32_t kTensorLane = kBulkFull + kMaxWarps;  // tcgen05.ld and .st of warp w
-inline constexpr std::uint32_t kWgmma = kTensorLane + kMaxWarps;  // wgmma groups of a warpgroup
-inline constexpr std::uint32_t kTcgen = kWgmma + kMaxWarps / 4;   // tcgen05.mma and .cp of the CTA, in issue order
-inline constexpr std::uint32_t kMbarrier = kTcgen + 1;            // phases of the CTA's mbarriers, one component each
+inline constexpr std::uint32_t kWgmma = kTensorLane + kMaxWarps;     // wgmma groups of a warpgroup
+inline constexpr std::uint32_t kTcgen = kWgmma + kMaxWarps / 4;      // tcgen05.mma and .cp of the CTA, in issue order
+inline constexpr std::uint32_t kMbarrier = kTcgen + 1;  // phases of the CTA's mbarriers, one component each
 }  // namespace component
 
 }  // namespace megakittens::emulator

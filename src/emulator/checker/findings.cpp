@@ -6,7 +6,9 @@
 namespace megakittens::emulator {
 namespace {
 
-bool is_ordinary(Operation operation) { return operation < Operation::kBulkLoad; }
+bool is_ordinary(Operation operation) {
+  return operation < Operation::kBulkLoad;
+}
 
 Rule classify_shared(Operation now, Operation before, bool ordered, bool same_cta, bool before_write) {
   switch (before) {
@@ -72,7 +74,8 @@ Rule Checker::classify(const Region& region, const Access& access, const Record&
   const bool same_cta = before.cta == access.view_cta;
   if (region.space == Space::kShared) return classify_shared(now, then, ordered, same_cta, before_write);
   if (region.space == Space::kGlobal) {
-    const bool full = !swapped && before.component >= component::kBulkFull && before.component < component::kBulkFull + component::kMaxWarps;
+    const bool full = !swapped && before.component >= component::kBulkFull &&
+                      before.component < component::kBulkFull + component::kMaxWarps;
     const bool read_known = full && knows(*access.view, access.view_cta, before.cta,
                                           before.component - component::kBulkFull + component::kBulkRead, before.tick);
     return classify_global(now, then, ordered, same_cta, before_write, read_known);
@@ -88,10 +91,10 @@ void Checker::report(const Region& region, std::uint64_t offset, const Access& a
   const Context& now = contexts_[access.record.context];
   const Context& then = contexts_[before.context];
   // Alike: same operations of same roles on the same memory, wherever in it.
-  const std::uint64_t likeness = (reinterpret_cast<std::uintptr_t>(now.role) * 31 + reinterpret_cast<std::uintptr_t>(then.role)) * 31 +
-                                 static_cast<std::uint64_t>(access.record.operation) * 17 +
-                                 static_cast<std::uint64_t>(before.operation) +
-                                 (region.space == Space::kGlobal ? reinterpret_cast<std::uintptr_t>(&region) : 0);
+  const std::uint64_t likeness =
+      (reinterpret_cast<std::uintptr_t>(now.role) * 31 + reinterpret_cast<std::uintptr_t>(then.role)) * 31 +
+      static_cast<std::uint64_t>(access.record.operation) * 17 + static_cast<std::uint64_t>(before.operation) +
+      (region.space == Space::kGlobal ? reinterpret_cast<std::uintptr_t>(&region) : 0);
   if (!findings_.wants(rule, likeness)) return;
   const bool ordered = knows(*access.view, access.view_cta, before.cta, before.component, before.tick);
   findings_.tell(rule, fmt::format("  {} of {} {} {}\n  {} of {} {} it before; {}", name_of(access.record.operation),

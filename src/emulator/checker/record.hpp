@@ -6,28 +6,30 @@
 namespace megakittens::emulator {
 
 enum class Operation : std::uint8_t {
-  kLoad,            // ordinary loads and stores: generic proxy
+  kLoad,  // ordinary loads and stores: generic proxy
   kStore,
-  kAtomic,          // strong operations: atom, red, ld/st relaxed, acquire, release
-  kConstantLoad,    // ld.global.nc: no write of the kernel may come near
-  kBulkLoad,        // async proxy from here on
+  kAtomic,        // strong operations: atom, red, ld/st relaxed, acquire, release
+  kConstantLoad,  // ld.global.nc: no write of the kernel may come near
+  kBulkLoad,      // async proxy from here on
   kBulkStore,
   kBulkReduce,
   kWgmma,
   kTcgenMma,
   kTcgenCopy,
-  kTensorLoad,      // tcgen05.ld and .st: tensor memory only
+  kTensorLoad,  // tcgen05.ld and .st: tensor memory only
   kTensorStore,
 };
 
-constexpr bool is_async(Operation operation) { return operation >= Operation::kBulkLoad; }
+constexpr bool is_async(Operation operation) {
+  return operation >= Operation::kBulkLoad;
+}
 const char* name_of(Operation operation);
 
 struct Record {
   std::uint16_t cta;        // whose clock `component` belongs to
   std::uint16_t component;  // see clock.hpp
   std::uint32_t tick;
-  std::uint32_t context;    // who issued it: CTA, warp, role, instruction (see Context)
+  std::uint32_t context;  // who issued it: CTA, warp, role, instruction (see Context)
   Operation operation;
 };
 
@@ -35,8 +37,8 @@ struct Record {
 struct Context {
   std::uint16_t cta;
   std::uint16_t warp;
-  const char* role;         // static text from annotate(), or null
-  std::int64_t instruction; // -1 where not annotated
+  const char* role;          // static text from annotate(), or null
+  std::int64_t instruction;  // -1 where not annotated
 };
 
 }  // namespace megakittens::emulator

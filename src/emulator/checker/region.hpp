@@ -13,8 +13,8 @@ enum class Space : std::uint8_t { kShared, kGlobal, kTensor };
 
 struct Region {
   Space space;
-  std::uint16_t cta;    // owner of shared and tensor memory
-  bool read_only;       // reads leave no trace
+  std::uint16_t cta;  // owner of shared and tensor memory
+  bool read_only;     // reads leave no trace
   std::string name;
   std::uint64_t bytes;
   ShadowMemory shadow;

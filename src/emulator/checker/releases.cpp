@@ -25,8 +25,8 @@ bool Releases::knows(const Foreign& foreign, std::uint16_t cta, std::uint32_t co
   for (std::uint32_t releaser : of_cta_[cta]) {
     if (releaser >= foreign->size() || (*foreign)[releaser] == 0) continue;
     const Snapshot& snapshot = releasers_[releaser].snapshots[(*foreign)[releaser] - 1];
-    const std::uint32_t known = fenced && component < component::kMaxWarps ? snapshot.async_shared[component]
-                                                                          : snapshot.local.get(component);
+    const std::uint32_t known =
+        fenced && component < component::kMaxWarps ? snapshot.async_shared[component] : snapshot.local.get(component);
     if (known >= tick) return true;
   }
   return false;

@@ -54,6 +54,8 @@ void View::meet(const View& other) {
   foreign_async_global = emulator::meet(foreign_async_global, other.foreign_async_global);
 }
 
-void View::join_foreign(const Foreign& other) { foreign = emulator::join(foreign, other); }
+void View::join_foreign(const Foreign& other) {
+  foreign = emulator::join(foreign, other);
+}
 
 }  // namespace megakittens::emulator

@@ -1,5 +1,5 @@
-// What a warp (or a synchronisation object) knows to have happened. Two levels: the CTA's own clock in full, other CTAs by
-// release numbers whose snapshots the checker keeps. Beside each lies what the async proxy may rely on.
+// What a warp (or a synchronisation object) knows to have happened. Two levels: the CTA's own clock in full, other CTAs
+// by release numbers whose snapshots the checker keeps. Beside each lies what the async proxy may rely on.
 #pragma once
 
 #include <array>
@@ -19,16 +19,19 @@ Foreign join(const Foreign& a, const Foreign& b);
 
 Foreign meet(const Foreign& a, const Foreign& b);
 
-/// Ticks of the CTA's sixteen warps: the only components that proxy fences concern, since completions reach both proxies.
+/// Ticks of the CTA's sixteen warps: the only components that proxy fences concern, since completions reach both
+/// proxies.
 using WarpTicks = std::array<std::uint32_t, component::kMaxWarps>;
 
 struct View {
   Clock local;
-  WarpTicks async_shared{};  // ordinary accesses to shared memory that a proxy fence has made visible to the async proxy
+  WarpTicks
+      async_shared{};  // ordinary accesses to shared memory that a proxy fence has made visible to the async proxy
   WarpTicks async_global{};
   Foreign foreign;
   Foreign foreign_async_global;
-  // tcgen05.fence::after_thread_sync copies these: what later tcgen05 operations of the warp may rely on. Not handed over.
+  // tcgen05.fence::after_thread_sync copies these: what later tcgen05 operations of the warp may rely on. Not handed
+  // over.
   Clock tensor;
   Foreign foreign_tensor;
 

@@ -9,19 +9,27 @@ namespace megakittens::ops {
 
 namespace elementwise {
 
-/// The lane's runs in the chunk that starts at (row, column).
-MK_DEVICE void place_chunk(Place& place, bool single_row, int32_t row, int32_t column) {
-  const Lanes<int32_t> lane = device::convert<int32_t>(device::lane_index());
-  MK_UNROLL for (int32_t g = 0; g < static_cast<int32_t>(kRuns); ++g) {
-    if (single_row) {
-      place.row[g] = row;
-      place.column[g] = lane * 8 + (column + 256 * g);
-    } else {
-      place.row[g] = (lane >> 4) + (row + 2 * g);
-      place.column[g] = (lane & 15) * 8 + column;
-    }
+static_assert(kOuter0 == int{kTileOuter0} && kRow == int{kTileRow} && kColumns == int{kTileColumnCount});
+
+/// The lane's runs in the chunk that starts at (first_row, first_column).
+template <class B>
+struct ChunkPlace : TileBounds<B> {
+  bool single_row;
+  int32_t first_row = 0;
+  int32_t first_column = 0;
+
+  MK_DEVICE ChunkPlace(const device::Context<B>& context, bool single) : TileBounds<B>{context}, single_row(single) {}
+  MK_DEVICE Lanes<int32_t> row(uint32_t g) const {
+    const Lanes<int32_t> lane = device::convert<int32_t>(device::lane_index());
+    return device::select(Lanes<bool>(single_row), Lanes<int32_t>(0), (lane >> 4) + static_cast<int32_t>(2 * g)) +
+           first_row;
   }
-}
+  MK_DEVICE Lanes<int32_t> column(uint32_t g) const {
+    const Lanes<int32_t> lane = device::convert<int32_t>(device::lane_index());
+    return device::select(Lanes<bool>(single_row), lane * 8 + static_cast<int32_t>(256 * g), (lane & 15) * 8) +
+           first_column;
+  }
+};
 
 }  // namespace elementwise
 

@@ -6,6 +6,9 @@
 
 namespace megakittens::ops {
 
+static_assert(gemm::kOuter0 == int{kTileOuter0} && gemm::kRow == int{kTileRow} &&
+              gemm::kColumns == int{kTileColumnCount});
+
 /// Exchanges the first sixteen accumulators between the four lanes of a quad: before, a lane holds two neighbouring
 /// columns of each of four blocks of eight columns, in two rows; after, all eight columns of one block, in both rows.
 MK_DEVICE void transpose_quad(const Lanes<float>* acc, Lanes<float> (&chunk)[kChunk]) {
@@ -32,26 +35,32 @@ MK_DEVICE void transpose_quad(const Lanes<float>* acc, Lanes<float> (&chunk)[kCh
   }
 }
 
-/// Stores a warp's 16 rows of a 64 x kColumns accumulator tile whose first row is `first_row`. The array is turned
-/// round by one chunk after another, so that the loop stays rolled and every access to it has a fixed number.
+/// Where a lane's chunk lies after the exchange: columns from `first` on, sixteen rows a warp.
+template <class B>
+struct QuadPlace : TileBounds<B> {
+  int32_t first = 0;  ///< of the tile's columns
+
+  MK_DEVICE explicit QuadPlace(const device::Context<B>& context) : TileBounds<B>{context} {}
+  MK_DEVICE Lanes<int32_t> row(uint32_t g) const {
+    return device::convert<int32_t>(device::lane_index() >> 2) +
+           (this->c.index(kTileRow) + static_cast<int32_t>(this->c.warp * 16 + 8 * g));
+  }
+  MK_DEVICE Lanes<int32_t> column(uint32_t) const {
+    return device::convert<int32_t>(device::lane_index() & 3u) * 8 + (this->c.index(kTileColumn) + first);
+  }
+};
+
+/// Stores a warp's 16 rows of a tile of kColumns, of which warp w has rows 16 w and on. The array is turned round by
+/// one chunk after another, so that the loop stays rolled and every access to it has a fixed number.
 template <int kColumns, class B>
-MK_DEVICE void store_accumulators(device::Context<B>& c, Lanes<float> (&acc)[kColumns / 2], int32_t first_row) {
+MK_DEVICE void store_accumulators(device::Context<B>& c, Lanes<float> (&acc)[kColumns / 2]) {
   constexpr uint32_t kCount = kColumns / 2;
-  const program::NodeRecord* record = c.record();
-  GlobalPort<B> port{c, record, {}};
-  Place& place = port.place;
-  place.outer0 = c.index(gemm::kOuter0);
-  place.outer1 = c.index(gemm::kOuter1);
-  place.row_end = c.index(gemm::kRow) + c.index(gemm::kRows);
-  place.column_end = c.index(gemm::kColumn) + c.index(gemm::kColumns);
-  const Lanes<int32_t> lane = device::convert<int32_t>(device::lane_index());
-  MK_UNROLL for (int32_t g = 0; g < 2; ++g) place.row[g] =
-      (lane >> 2) + (first_row + static_cast<int32_t>(c.warp % 4) * 16 + 8 * g);
+  GlobalPort<B, QuadPlace<B>> port{c, QuadPlace<B>(c)};
   MK_ROLLED for (int32_t n = 0; n < kColumns; n += 32) {
     Lanes<float> chunk[kChunk];
     transpose_quad(acc, chunk);
-    MK_UNROLL for (uint32_t g = 0; g < 2; ++g) place.column[g] = (lane & 3) * 8 + (c.index(gemm::kColumn) + n);
-    run_code<program::kGemmTemporaries>(record, chunk, port);
+    port.place.first = n;
+    run_code<program::kGemmTemporaries>(c, chunk, port);
     if (n + 32 < kColumns) MK_UNROLL for (uint32_t i = 0; i + kChunk < kCount; ++i) acc[i] = acc[i + kChunk];
   }
 }

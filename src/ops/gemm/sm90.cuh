@@ -23,7 +23,7 @@ inline constexpr uint32_t kFirstPageA = 4, kPagesUsed = 6;
 
 template <class B>
 MK_DEVICE uint32_t chunks(const Context<B>& c) {
-  const uint32_t depth = device::constant(c.record()->parameters + gemm::kDepth);
+  const uint32_t depth = static_cast<uint32_t>(c.index(gemm::kTileDepth));
   return (depth + gemm::kStageDepth - 1) / gemm::kStageDepth;
 }
 template <class B>
@@ -56,19 +56,33 @@ MK_DEVICE void release_chunk(Context<B>& c, uint32_t k, uint32_t count) {
 template <class B>
 MK_DEVICE void stage_chunk(Context<B>& c, uint32_t k) {
   if (!c.aborted) {
-    const program::NodeRecord* record = c.record();
-    const int32_t outer0 = c.index(gemm::kOuter0), outer1 = c.index(gemm::kOuter1);
     const int32_t depth = static_cast<int32_t>(k) * gemm::kStageDepth;
-    stage_16bit(c, StridedMatrix(c, record->operands[0], outer0, outer1, 2, 3), c.index(gemm::kRow), depth, kRowsA,
-                address_a(c, 0));
-    stage_16bit(c, StridedMatrix(c, record->operands[1], outer0, outer1, 3, 2), c.index(gemm::kColumn), depth,
-                kColumnsB, address_b(c, 0));
+    stage_16bit(c, matrix_a(c), c.index(gemm::kRow), depth, kRowsA, address_a(c, 0));
+    stage_16bit(c, matrix_b(c), c.index(gemm::kColumn), depth, kColumnsB, address_b(c, 0));
   }
   ptx::fence_proxy_async_shared_cta();  // ordinary stores, then tensor-core reads (row 6); and row 3 after the last
   sync_consumers();
 }
 
-/// acc += A * B for the warpgroup's 64 rows. Staged: chunks come by stage_chunk, one at a time.
+/// What the instruction's icode says about its operands.
+struct Kind {
+  bool general;  ///< operands come by the consumers' ordinary loads
+  bool exact;    ///< fp32
+  bool f16;
+  bool n_major;
+
+  template <class B>
+  MK_DEVICE explicit Kind(const Context<B>& c) {
+    const uint32_t icode = c.word(0) & 0xffff;
+    general = icode >= kIcode_gemm_general_bf16;
+    exact = icode == kIcode_gemm_general_f32;
+    f16 = icode == kIcode_gemm_f16_kmajor || icode == kIcode_gemm_f16_nmajor || icode == kIcode_gemm_general_f16;
+    n_major = icode == kIcode_gemm_bf16_nmajor || icode == kIcode_gemm_f16_nmajor;
+  }
+};
+
+/// acc += A * B for the warpgroup's 64 rows. Staged: chunks come by stage_chunk, one at a time. One loop a kind: with
+/// the kinds' products in branches of one loop the assembler serialises them (C7520).
 template <class In, bool kTransB, class B>
 MK_DEVICE void multiply(Context<B>& c, bool staged, Lanes<float> (&acc)[kAccumulators]) {
   using namespace megakittens::sm90;
@@ -101,23 +115,6 @@ MK_DEVICE void multiply(Context<B>& c, bool staged, Lanes<float> (&acc)[kAccumul
   if (!staged && count > 0) release_chunk(c, count - 1, count);
 }
 
-/// What the instruction's icode says about its operands.
-struct Kind {
-  bool general;  ///< operands come by the consumers' ordinary loads
-  bool exact;    ///< fp32
-  bool f16;
-  bool n_major;
-
-  template <class B>
-  MK_DEVICE explicit Kind(const Context<B>& c) {
-    const uint32_t icode = c.word(0) & 0xffff;
-    general = icode >= kIcode_gemm_general_bf16;
-    exact = icode == kIcode_gemm_general_f32;
-    f16 = icode == kIcode_gemm_f16_kmajor || icode == kIcode_gemm_f16_nmajor || icode == kIcode_gemm_general_f16;
-    n_major = icode == kIcode_gemm_bf16_nmajor || icode == kIcode_gemm_f16_nmajor;
-  }
-};
-
 /// The two pages of the general types: A's and B's staging.
 inline constexpr uint32_t kGeneralPageA = kFirstPageA, kGeneralPageB = 0;
 
@@ -140,13 +137,14 @@ struct Gemm : Quiet {
     }
     const bool with_a = ((guarded & 1) != 0) == dependent, with_b = ((guarded & 2) != 0) == dependent;
     const uint32_t count = chunks(c), bytes = (with_a ? kBytesA : 0) + (with_b ? kBytesB : 0);
-    const program::NodeRecord* record = c.record();
-    const device::TensorMap *map_a = c.map(record->operands[0].map), *map_b = c.map(record->operands[1].map);
+    const uint32_t word_a = c.operand_word(0), word_b = c.operand_word(1);
+    const device::TensorMap *map_a = c.map(word_a >> 16), *map_b = c.map(word_b >> 16);
     int32_t outer_a[2], outer_b[2];
     MK_UNROLL for (uint32_t d = 0; d < 2; ++d) {  // a broadcast batch has one matrix
       const int32_t at = c.index(gemm::kOuter0 + d);
-      outer_a[d] = record->operands[0].strides[d] == 0 ? 0 : at;
-      outer_b[d] = record->operands[1].strides[d] == 0 ? 0 : at;
+      const uint32_t broadcast = (program::kOperandBroadcast0 << d) << 8;
+      outer_a[d] = (word_a & broadcast) != 0 ? 0 : at;
+      outer_b[d] = (word_b & broadcast) != 0 ? 0 : at;
     }
     const int32_t row = c.index(gemm::kRow), column = c.index(gemm::kColumn);
     MK_ROLLED for (uint32_t k = 0; k < count; ++k) {
@@ -172,14 +170,6 @@ struct Gemm : Quiet {
         ptx::cp_async_bulk_tensor_g2s<4>(address_b(c, stage) + box * 8192, map_b, at, stage_full(c, k));
       }
     }
-  }
-  template <class B>
-  MK_DEVICE void load(Context<B>& c) const {
-    bring(c, false);
-  }
-  template <class B>
-  MK_DEVICE void follow(Context<B>& c) const {
-    bring(c, true);
   }
 
   /// Passes on the pages that this instruction does not use.
@@ -207,11 +197,7 @@ struct Gemm : Quiet {
       wait_page_warp(c, kGeneralPageB);
     }
     if (kind.exact) {
-      const program::NodeRecord* record = c.record();
-      const int32_t outer0 = c.index(gemm::kOuter0), outer1 = c.index(gemm::kOuter1);
-      exact::multiply(c, StridedMatrix(c, record->operands[0], outer0, outer1, 2, 3),
-                      StridedMatrix(c, record->operands[1], outer0, outer1, 3, 2), c.page_address(kGeneralPageA),
-                      c.page_address(kGeneralPageB), acc);
+      exact::multiply(c, matrix_a(c), matrix_b(c), c.page_address(kGeneralPageA), c.page_address(kGeneralPageB), acc);
     } else if (kind.n_major) {
       if (kind.f16)
         multiply<device::F16, true>(c, false, acc);
@@ -231,7 +217,7 @@ struct Gemm : Quiet {
       });
     }
     wait_writable_warp(c);
-    store_accumulators<kColumnsB>(c, acc, c.index(gemm::kRow) + static_cast<int32_t>(c.warp / 4) * 64);
+    store_accumulators<kColumnsB>(c, acc);
   }
 };
 

@@ -24,10 +24,9 @@ struct Quiet {
   MK_DEVICE uint32_t output_tiles(const device::Context<B>&) const {
     return 0;
   }
+  /// By the loader (dependent: false) and by the follower (true).
   template <class B>
-  MK_DEVICE void load(device::Context<B>&) const {}
-  template <class B>
-  MK_DEVICE void follow(device::Context<B>&) const {}
+  MK_DEVICE void bring(device::Context<B>&, bool) const {}
   template <class B>
   MK_DEVICE void launch(device::Context<B>&) const {}
   template <class B>

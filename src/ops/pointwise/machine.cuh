@@ -14,18 +14,11 @@ namespace pointwise {
 MK_DEVICE Lanes<float> relu(Lanes<float> x) {
   return device::max(x, Lanes<float>(0.0f));
 }
-MK_DEVICE Lanes<float> sigmoid(Lanes<float> x) {
-  return Lanes<float>(1.0f) / (device::exp(-x) + 1.0f);
-}
-MK_DEVICE Lanes<float> silu(Lanes<float> x) {
-  return x / (device::exp(-x) + 1.0f);
-}
 MK_DEVICE Lanes<float> gelu_erf(Lanes<float> x) {
   return x * 0.5f * (device::erf(x * 0.70710678118654752f) + 1.0f);
 }
-MK_DEVICE Lanes<float> gelu_tanh(Lanes<float> x) {
-  const Lanes<float> inner = (x + x * x * x * 0.044715f) * 0.79788456080286536f;
-  return x * 0.5f * (device::tanh(inner) + 1.0f);
+MK_DEVICE Lanes<float> gelu_tanh_inner(Lanes<float> x) {
+  return (x + x * x * x * 0.044715f) * 0.79788456080286536f;
 }
 MK_DEVICE Lanes<float> truth(Lanes<bool> mask) {
   return device::select(mask, Lanes<float>(1.0f), Lanes<float>(0.0f));
@@ -33,10 +26,12 @@ MK_DEVICE Lanes<float> truth(Lanes<bool> mask) {
 
 }  // namespace pointwise
 
-/// The longer functions of one or two values.
+/// The longer functions of one or two values. Relatives share one copy of the function that they are made of.
 MK_DEVICE Lanes<float> run_function(uint32_t op, Lanes<float> a, Lanes<float> s, uint32_t type) {
   using namespace pointwise;
-  switch (static_cast<CodeOp>(op)) {
+  const CodeOp code = static_cast<CodeOp>(op);
+  const Lanes<bool> reversed = code == CodeOp::reverse_div || code == CodeOp::reverse_pow;
+  switch (code) {
     case CodeOp::exp:
       return device::exp(a);
     case CodeOp::exp2:
@@ -54,28 +49,51 @@ MK_DEVICE Lanes<float> run_function(uint32_t op, Lanes<float> a, Lanes<float> s,
     case CodeOp::gelu_erf:
       return gelu_erf(a);
     case CodeOp::gelu_tanh:
-      return gelu_tanh(a);
-    case CodeOp::silu:
-      return silu(a);
-    case CodeOp::sigmoid:
-      return sigmoid(a);
-    case CodeOp::tanh:
-      return device::tanh(a);
+    case CodeOp::tanh: {
+      const Lanes<bool> gelu = code == CodeOp::gelu_tanh;
+      const Lanes<float> value = device::tanh(device::select(gelu, gelu_tanh_inner(a), a));
+      return device::select(gelu, a * 0.5f * (value + 1.0f), value);
+    }
     case CodeOp::div:
-      return a / s;
     case CodeOp::reverse_div:
-      return s / a;
+      return device::select(reversed, s, a) / device::select(reversed, a, s);
     case CodeOp::pow:
-      return device::pow(a, s);
     case CodeOp::reverse_pow:
-      return device::pow(s, a);
+      return device::pow(device::select(reversed, s, a), device::select(reversed, a, s));
+    case CodeOp::sigmoid:
+    case CodeOp::silu:
     case CodeOp::silu_mul:
-      return silu(a) * s;
-    case CodeOp::silu_round_mul_round:
-      return round_value(type, round_value(type, silu(a)) * s);
+    case CodeOp::silu_round_mul_round: {
+      const Lanes<bool> sigmoid = code == CodeOp::sigmoid;
+      const Lanes<float> value = device::select(sigmoid, Lanes<float>(1.0f), a) / (device::exp(-a) + 1.0f);
+      if (code == CodeOp::silu_mul) return value * s;
+      if (code == CodeOp::silu_round_mul_round) return round_value(type, round_value(type, value) * s);
+      return value;
+    }
     default:
       return a;
   }
+}
+
+/// Rounds a chunk to the type.
+MK_DEVICE void round_chunk(uint32_t type, Lanes<float> (&values)[kChunk]) {
+  if (type == static_cast<uint32_t>(ElementType::bf16)) {
+    MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) values[i] = device::round_to<device::Bf16>(values[i]);
+  } else if (type == static_cast<uint32_t>(ElementType::f16)) {
+    MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) values[i] = device::round_to<device::F16>(values[i]);
+  } else if (type == static_cast<uint32_t>(ElementType::boolean)) {
+    MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) values[i] = pointwise::truth(values[i] != 0.0f);
+  }
+}
+
+/// Value i of temporary `number`. Chosen by selects: where branches choose, the compiler joins them to an access with a
+/// computed number, and the temporaries go to memory.
+template <int kTemporaries>
+MK_DEVICE Lanes<float> pick_temporary(int number, const Lanes<float> (&temporaries)[kTemporaries][kChunk], uint32_t i) {
+  Lanes<float> value = temporaries[0][i];
+  MK_UNROLL for (int t = 1; t < kTemporaries; ++t) value =
+      device::select(Lanes<bool>(number == t), temporaries[t][i], value);
+  return value;
 }
 
 /// One word on the whole chunk. Short operations are written out sixteen times; functions run once in a loop that turns
@@ -107,41 +125,46 @@ MK_DEVICE void run_word(const CodeWord word, Lanes<float> (&acc)[kChunk], Lanes<
     MK_CASE(le, truth(a <= s[i]))
     MK_CASE(gt, truth(a > s[i]))
     MK_CASE(ge, truth(a >= s[i]))
-    MK_CASE(round, round_value(word.type, a))
     MK_CASE(reverse_sub, s[i] - a)
     MK_CASE(add_relu, relu(a + s[i]))
-    MK_CASE(round_add_round_relu, relu(round_value(word.type, round_value(word.type, a) + s[i])))
-    MK_CASE(round_add_round, round_value(word.type, round_value(word.type, a) + s[i]))
+    case CodeOp::round:
+    case CodeOp::round_add_round:
+    case CodeOp::round_add_round_relu:
+      MK_ROLLED for (uint32_t pass = 0; pass < 2; ++pass) {
+        round_chunk(word.type, acc);
+        if (static_cast<CodeOp>(word.op) == CodeOp::round) break;
+        if (pass == 0) MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) acc[i] = acc[i] + s[i];
+      }
+      if (static_cast<CodeOp>(word.op) == CodeOp::round_add_round_relu)
+        MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) acc[i] = relu(acc[i]);
+      break;
     case CodeOp::load:
       MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) acc[i] = s[i];
       break;
     case CodeOp::keep:
-      MK_UNROLL for (int t = 0; t < kTemporaries; ++t) if (word.third == t)
-          MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) temporaries[t][i] = acc[i];
+      MK_UNROLL for (int t = 0; t < kTemporaries; ++t) {
+        const Lanes<bool> chosen = word.third == t;
+        MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) temporaries[t][i] = select(chosen, acc[i], temporaries[t][i]);
+      }
       break;
     case CodeOp::select:
-      MK_UNROLL for (int t = 0; t < kTemporaries; ++t) if (word.third == t)
-          MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) acc[i] = select(acc[i] != 0.0f, s[i], temporaries[t][i]);
+      MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) acc[i] =
+          select(acc[i] != 0.0f, s[i], pick_temporary<kTemporaries>(word.third, temporaries, i));
       break;
     default:
       MK_ROLLED for (uint32_t n = 0; n < kChunk; ++n) {
-        const Lanes<float> value = run_function(word.op, acc[0], s[0], word.type), spent = s[0];
-        MK_UNROLL for (uint32_t i = 0; i + 1 < kChunk; ++i) {
-          acc[i] = acc[i + 1];
-          s[i] = s[i + 1];
-        }
-        acc[kChunk - 1] = value;
-        s[kChunk - 1] = spent;
+        turn_chunk(acc, run_function(word.op, acc[0], s[0], word.type));
+        turn_chunk(s, s[0]);
       }
       break;
   }
 #undef MK_CASE
 }
 
-/// Runs all of `record`'s code on `acc`. `port.load(k, s)` reads operand k's chunk and `port.store(k, type, acc)`
+/// Runs the current instruction's code on `acc`. `port.load(k, s)` reads operand k's chunk and `port.store(k, type, acc)`
 /// writes output operand k's.
-template <int kTemporaries, class Port>
-MK_DEVICE void run_code(const program::NodeRecord* record, Lanes<float> (&acc)[kChunk], Port& port) {
+template <int kTemporaries, class B, class Port>
+MK_DEVICE void run_code(const device::Context<B>& c, Lanes<float> (&acc)[kChunk], Port& port) {
   Lanes<float> temporaries[kTemporaries][kChunk];
   Lanes<float> s[kChunk];
   // Defined on every path, or the compiler keeps them alive around the loop.
@@ -149,9 +172,9 @@ MK_DEVICE void run_code(const program::NodeRecord* record, Lanes<float> (&acc)[k
     s[i] = 0.0f;
     MK_UNROLL for (int t = 0; t < kTemporaries; ++t) temporaries[t][i] = 0.0f;
   }
-  const uint32_t count = device::constant(&record->code_count);
+  const uint32_t count = c.code_count();
   MK_ROLLED for (uint32_t at = 0; at < count; ++at) {
-    const CodeWord word = device::constant(record->code + at);
+    const CodeWord word = device::bit_cast<CodeWord>(c.code(at));
     if (static_cast<CodeOp>(word.op) == CodeOp::store) {
       port.store(word.third, acc);
       continue;
@@ -159,10 +182,10 @@ MK_DEVICE void run_code(const program::NodeRecord* record, Lanes<float> (&acc)[k
     if (word.source < program::kSourceTemporary) {
       port.load(word.source, s);
     } else if (word.source < program::kSourceConstant) {
-      MK_UNROLL for (int t = 0; t < kTemporaries; ++t) if (word.source == program::kSourceTemporary + t)
-          MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) s[i] = temporaries[t][i];
+      MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) s[i] =
+          pick_temporary<kTemporaries>(word.source - program::kSourceTemporary, temporaries, i);
     } else if (word.source != program::kNoSource) {
-      const float value = device::constant(record->constants + (word.source - program::kSourceConstant));
+      const float value = c.code_constant(word.source - program::kSourceConstant);
       MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) s[i] = value;
     }
     run_word<kTemporaries>(word, acc, s, temporaries);
@@ -170,17 +193,16 @@ MK_DEVICE void run_code(const program::NodeRecord* record, Lanes<float> (&acc)[k
 }
 
 /// Reads and writes every operand in global memory by ordinary accesses.
-template <class B>
+template <class B, class Place>
 struct GlobalPort {
   const device::Context<B>& c;
-  const program::NodeRecord* record;
   Place place;
 
   MK_DEVICE void load(uint32_t k, Lanes<float> (&values)[kChunk]) const {
-    GlobalOperand(c, record->operands[k], place.outer0, place.outer1).load(place, values);
+    GlobalOperand(c.window(k)).load(place, values);
   }
-  MK_DEVICE void store(uint32_t k, const Lanes<float> (&values)[kChunk]) const {
-    if (!c.aborted) GlobalOperand(c, record->operands[k], place.outer0, place.outer1).store(place, values);
+  MK_DEVICE void store(uint32_t k, Lanes<float> (&values)[kChunk]) const {
+    if (!c.aborted) GlobalOperand(c.window(k)).store(place, values);
   }
 };
 

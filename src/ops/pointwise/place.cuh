@@ -10,15 +10,30 @@ namespace megakittens::ops {
 inline constexpr uint32_t kChunk = 16;
 inline constexpr uint32_t kRuns = kChunk / kRun;
 
-/// Rows and first columns of the lane's runs in the record's space, and the first row and column outside the tile.
-struct Place {
-  int32_t outer0;
-  int32_t outer1;
-  int32_t row_end;
-  int32_t column_end;
-  Lanes<int32_t> row[kRuns];
-  Lanes<int32_t> column[kRuns];
+/// Every type that runs byte code begins its index words so.
+enum TileIndex { kTileOuter0, kTileOuter1, kTileRow, kTileColumn, kTileRows, kTileColumnCount };
+
+/// A place says where the lane's runs lie in the record's space: row(g) and first column column(g) of run g, and the
+/// first row and column outside the tile. Its functions read the slot again instead of holding registers, which beside
+/// an accumulator tile are scarce.
+template <class B>
+struct TileBounds {
+  const device::Context<B>& c;
+  MK_DEVICE int32_t row_end() const { return c.index(kTileRow) + c.index(kTileRows); }
+  MK_DEVICE int32_t column_end() const { return c.index(kTileColumn) + c.index(kTileColumnCount); }
 };
+
+/// All of run `g` lies inside the tile.
+template <class Place>
+MK_DEVICE Lanes<bool> whole_run(const Place& place, uint32_t g) {
+  return place.row(g) < place.row_end() && place.column(g) + int32_t{kRun} <= place.column_end();
+}
+
+/// Every value moves down by one and `last` follows: a rolled loop over the chunk works on values[0].
+MK_DEVICE void turn_chunk(Lanes<float> (&values)[kChunk], Lanes<float> last) {
+  MK_UNROLL for (uint32_t i = 0; i + 1 < kChunk; ++i) values[i] = values[i + 1];
+  values[kChunk - 1] = last;
+}
 
 struct GlobalRun {
   char* base;
@@ -28,76 +43,79 @@ struct GlobalRun {
   MK_DEVICE Words<4> v4(uint32_t i) const {
     return ptx::ld_global_v4(base, offset + uint64_t{16 * i}, mask, Words<4>{});
   }
-  MK_DEVICE Words<2> v2() const { return ptx::ld_global_v2(base, offset, mask, Words<2>{}); }
   MK_DEVICE void v4(uint32_t i, const Words<4>& words) const {
     ptx::st_global_v4(base, offset + uint64_t{16 * i}, words, mask);
   }
-  MK_DEVICE void v2(const Words<2>& words) const { ptx::st_global_v2(base, offset, words, mask); }
 };
 
-/// An operand in global memory, resolved for one instruction.
+/// An operand in global memory, resolved for one access.
 struct GlobalOperand {
-  char* base;  ///< of (outer0, outer1, 0, 0)
-  int64_t row_stride;
-  int64_t column_stride;
+  char* base;  ///< of row and column 0
+  int64_t row_bytes;
+  int32_t column_bytes;
   uint32_t type;
-  bool vector;  ///< eight neighbours are one aligned vector in every run
+  bool vector;  ///< eight neighbours are aligned vectors in every run
 
-  template <class B>
-  MK_DEVICE GlobalOperand(const device::Context<B>& c, const program::OperandRecord& record, int32_t outer0,
-                          int32_t outer1) {
-    type = record.type;
-    const int64_t size = element_size(type);
-    const int64_t start = record.offset + record.strides[0] * outer0 + record.strides[1] * outer1;
-    base = c.storage(record.storage) + start * size;
-    row_stride = record.strides[2];
-    column_stride = record.strides[3];
-    // A run moves 8 bytes of bool and multiples of 16 of the others; runs begin at multiples of eight columns.
-    const uint64_t unit = size == 1 ? 8 : 16;
-    vector =
-        column_stride == 1 && (device::bit_cast<uint64_t>(base) | static_cast<uint64_t>(row_stride * size)) % unit == 0;
+  MK_DEVICE explicit GlobalOperand(const device::OperandWindow& window) {
+    base = window.base;
+    row_bytes = window.row_bytes;
+    column_bytes = window.column_bytes;
+    type = window.type;
+    // Runs begin at multiples of eight columns.
+    vector = is_floating(type) && column_bytes == static_cast<int32_t>(element_size(type)) &&
+             (device::bit_cast<uint64_t>(base) | static_cast<uint64_t>(row_bytes)) % 16 == 0;
   }
 
   MK_DEVICE Lanes<uint64_t> offset(Lanes<int32_t> row, Lanes<int32_t> column) const {
-    const Lanes<int64_t> element =
-        device::convert<int64_t>(row) * row_stride + device::convert<int64_t>(column) * column_stride;
-    return device::convert<uint64_t>(element * int64_t{element_size(type)});
+    return device::convert<uint64_t>(device::convert<int64_t>(row) * row_bytes +
+                                     device::convert<int64_t>(column) * int64_t{column_bytes});
+  }
+  template <class Place>
+  MK_DEVICE GlobalRun run(const Place& place, uint32_t g) const {
+    return {base, offset(place.row(g), place.column(g)), whole_run(place, g)};
   }
 
+  /// Whole runs move as vectors. Where the tile's edge cuts a run, or the operand has no vectors, values follow one by
+  /// one in a loop that turns the chunk round, so that each type's access is in the code once and not sixteen times.
+  template <class Place>
   MK_DEVICE void load(const Place& place, Lanes<float> (&values)[kChunk]) const {
-    MK_UNROLL for (uint32_t g = 0; g < kRuns; ++g) {
-      Lanes<float>* run = values + g * kRun;
-      const Lanes<bool> rows = place.row[g] < place.row_end;
-      if (vector) {
-        const Lanes<bool> full = rows && place.column[g] + int32_t{kRun} <= place.column_end;
-        const GlobalRun reader{base, offset(place.row[g], place.column[g]), full};
-        read_run(type, reader, run);
-        if (device::all(full || !rows || place.column[g] >= place.column_end)) continue;
-      }
-      MK_UNROLL for (uint32_t i = 0; i < kRun; ++i) {
-        const Lanes<int32_t> column = place.column[g] + static_cast<int32_t>(i);
-        run[i] = load_value(type, base, offset(place.row[g], column), rows && column < place.column_end);
-      }
+    if (vector)
+      MK_UNROLL for (uint32_t g = 0; g < kRuns; ++g) read_floating_run(type, run(place, g), values + g * kRun);
+    if (all_moved(place)) return;
+    MK_ROLLED for (uint32_t n = 0; n < kChunk; ++n) {
+      const Lanes<int32_t> row = place.row(n / kRun), column = place.column(n / kRun) + static_cast<int32_t>(n % kRun);
+      const Lanes<bool> moved = whole_run(place, n / kRun) && vector;
+      const Lanes<bool> wanted = !moved && row < place.row_end() && column < place.column_end();
+      const Lanes<float> value = load_value(type, base, offset(row, column), wanted);
+      turn_chunk(values, device::select(moved, values[0], value));
     }
   }
 
-  MK_DEVICE void store(const Place& place, const Lanes<float> (&values)[kChunk]) const {
-    MK_UNROLL for (uint32_t g = 0; g < kRuns; ++g) {
-      const Lanes<float>* run = values + g * kRun;
-      const Lanes<bool> rows = place.row[g] < place.row_end;
-      Lanes<bool> left = rows;
-      if (vector) {
-        const Lanes<bool> full = rows && place.column[g] + int32_t{kRun} <= place.column_end;
-        const GlobalRun writer{base, offset(place.row[g], place.column[g]), full};
-        write_run(type, writer, run);
-        left = rows && !full;
-        if (device::all(!left || place.column[g] >= place.column_end)) continue;
-      }
-      MK_UNROLL for (uint32_t i = 0; i < kRun; ++i) {
-        const Lanes<int32_t> column = place.column[g] + static_cast<int32_t>(i);
-        store_value(type, base, offset(place.row[g], column), run[i], left && column < place.column_end);
-      }
+  /// `values` are the same afterwards.
+  template <class Place>
+  MK_DEVICE void store(const Place& place, Lanes<float> (&values)[kChunk]) const {
+    if (vector)
+      MK_UNROLL for (uint32_t g = 0; g < kRuns; ++g) write_floating_run(type, run(place, g), values + g * kRun);
+    if (all_moved(place)) return;
+    MK_ROLLED for (uint32_t n = 0; n < kChunk; ++n) {
+      const Lanes<int32_t> row = place.row(n / kRun), column = place.column(n / kRun) + static_cast<int32_t>(n % kRun);
+      const Lanes<bool> moved = whole_run(place, n / kRun) && vector;
+      const Lanes<bool> wanted = !moved && row < place.row_end() && column < place.column_end();
+      store_value(type, base, offset(row, column), values[0], wanted);
+      turn_chunk(values, values[0]);
     }
+  }
+
+ private:
+  /// No lane has a value left that did not move with its run.
+  template <class Place>
+  MK_DEVICE bool all_moved(const Place& place) const {
+    Lanes<bool> done = true;
+    MK_UNROLL for (uint32_t g = 0; g < kRuns; ++g) {
+      const Lanes<bool> outside = place.row(g) >= place.row_end() || place.column(g) >= place.column_end();
+      done = done && (outside || (whole_run(place, g) && vector));
+    }
+    return device::all(done);
   }
 };
 

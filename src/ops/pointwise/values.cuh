@@ -29,27 +29,46 @@ MK_DEVICE Lanes<float> round_value(uint32_t type, Lanes<float> x) {
   return x;
 }
 
-/// Reads eight values through `reader`, whose v4(i) gives the i-th 16 bytes and v2() the first 8.
+/// bf16, f16 and f32: the types whose runs move as vectors everywhere.
+MK_DEVICE bool is_floating(uint32_t type) {
+  return type <= static_cast<uint32_t>(ElementType::f32);
+}
+static_assert(static_cast<uint32_t>(ElementType::bf16) < 2 && static_cast<uint32_t>(ElementType::f16) < 2);
+
+/// Reads eight values of a floating type through `reader`, whose v4(i) gives the i-th 16 bytes.
 template <class Reader>
-MK_DEVICE void read_run(uint32_t type, const Reader& reader, Lanes<float>* values) {
+MK_DEVICE void read_floating_run(uint32_t type, const Reader& reader, Lanes<float>* values) {
+  if (type == static_cast<uint32_t>(ElementType::f32)) {
+    MK_UNROLL for (uint32_t h = 0; h < 2; ++h) {
+      const Words<4> words = reader.v4(h);
+      MK_UNROLL for (uint32_t i = 0; i < 4; ++i) values[4 * h + i] = device::bit_cast<float>(words.w[i]);
+    }
+    return;
+  }
+  const Words<4> words = reader.v4(0);
   if (type == static_cast<uint32_t>(ElementType::bf16)) {
-    const Words<4> words = reader.v4(0);
     MK_UNROLL for (uint32_t i = 0; i < 4; ++i) {
       values[2 * i] = device::bf16_low(words.w[i]);
       values[2 * i + 1] = device::bf16_high(words.w[i]);
     }
-  } else if (type == static_cast<uint32_t>(ElementType::f16)) {
-    const Words<4> words = reader.v4(0);
+  } else {
     MK_UNROLL for (uint32_t i = 0; i < 4; ++i) {
       values[2 * i] = device::f16_low(words.w[i]);
       values[2 * i + 1] = device::f16_high(words.w[i]);
     }
-  } else if (type == static_cast<uint32_t>(ElementType::f32) || type == static_cast<uint32_t>(ElementType::i32)) {
-    const bool integer = type == static_cast<uint32_t>(ElementType::i32);
+  }
+}
+
+/// Reads eight values of any type; the reader's v2() gives the first 8 bytes.
+template <class Reader>
+MK_DEVICE void read_run(uint32_t type, const Reader& reader, Lanes<float>* values) {
+  if (is_floating(type)) {
+    read_floating_run(type, reader, values);
+  } else if (type == static_cast<uint32_t>(ElementType::i32)) {
     MK_UNROLL for (uint32_t h = 0; h < 2; ++h) {
       const Words<4> words = reader.v4(h);
       MK_UNROLL for (uint32_t i = 0; i < 4; ++i) values[4 * h + i] =
-          integer ? device::convert<float>(device::bit_cast<int32_t>(words.w[i])) : device::bit_cast<float>(words.w[i]);
+          device::convert<float>(device::bit_cast<int32_t>(words.w[i]));
     }
   } else if (type == static_cast<uint32_t>(ElementType::i64)) {
     MK_UNROLL for (uint32_t h = 0; h < 4; ++h) {
@@ -67,21 +86,29 @@ MK_DEVICE void read_run(uint32_t type, const Reader& reader, Lanes<float>* value
   }
 }
 
-/// Writes eight values through `writer`, whose v4(i, words) and v2(words) put 16 and 8 bytes. bf16, f16, f32 and bool.
+/// Writes eight values through `writer`, whose v4(i, words) puts 16 bytes: bf16, f16, f32.
 template <class Writer>
-MK_DEVICE void write_run(uint32_t type, const Writer& writer, const Lanes<float>* values) {
+MK_DEVICE void write_floating_run(uint32_t type, const Writer& writer, const Lanes<float>* values) {
   if (type == static_cast<uint32_t>(ElementType::bf16) || type == static_cast<uint32_t>(ElementType::f16)) {
     const bool bf16 = type == static_cast<uint32_t>(ElementType::bf16);
     Words<4> words;
     MK_UNROLL for (uint32_t i = 0; i < 4; ++i) words.w[i] = bf16 ? device::pack_bf16x2(values[2 * i], values[2 * i + 1])
                                                                  : device::pack_f16x2(values[2 * i], values[2 * i + 1]);
     writer.v4(0, words);
-  } else if (type == static_cast<uint32_t>(ElementType::f32)) {
+  } else {
     MK_UNROLL for (uint32_t h = 0; h < 2; ++h) {
       Words<4> words;
       MK_UNROLL for (uint32_t i = 0; i < 4; ++i) words.w[i] = device::bit_cast<uint32_t>(values[4 * h + i]);
       writer.v4(h, words);
     }
+  }
+}
+
+/// The same and bool, by the writer's v2(words).
+template <class Writer>
+MK_DEVICE void write_run(uint32_t type, const Writer& writer, const Lanes<float>* values) {
+  if (is_floating(type)) {
+    write_floating_run(type, writer, values);
   } else {
     Words<2> words;
     MK_UNROLL for (uint32_t h = 0; h < 2; ++h) {

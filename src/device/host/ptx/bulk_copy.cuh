@@ -12,7 +12,8 @@ inline void cp_async_bulk_g2s(uint32_t destination, const void* source, uint32_t
   host::require_one_lane("cp.async.bulk");
   host::bulk_load({destination, barrier}, source, bytes);
 }
-inline void cp_async_bulk_g2s_hint(uint32_t destination, const void* source, uint32_t bytes, uint32_t barrier, uint64_t) {
+inline void cp_async_bulk_g2s_hint(uint32_t destination, const void* source, uint32_t bytes, uint32_t barrier,
+                                   uint64_t) {
   cp_async_bulk_g2s(destination, source, bytes, barrier);
 }
 inline void cp_async_bulk_g2s_multicast(uint32_t destination, const void* source, uint32_t bytes, uint32_t barrier,
@@ -36,7 +37,9 @@ inline void cp_reduce_async_bulk_add_bf16(void* destination, uint32_t source, ui
   host::require_one_lane("cp.reduce.async.bulk");
   host::bulk_store(destination, source, bytes, host::Reduction::kAddBf16);
 }
-inline void cp_async_bulk_prefetch_l2(const void*, uint32_t) { host::require_one_lane("cp.async.bulk.prefetch"); }
+inline void cp_async_bulk_prefetch_l2(const void*, uint32_t) {
+  host::require_one_lane("cp.async.bulk.prefetch");
+}
 inline void cp_async_bulk_commit_group() {
   host::require_one_lane("cp.async.bulk.commit_group");
   host::bulk_commit();

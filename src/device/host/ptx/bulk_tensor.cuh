@@ -58,6 +58,8 @@ inline void cp_async_bulk_prefetch_tensor_l2(const TensorMap*, const int32_t (&)
   host::require_one_lane("cp.async.bulk.prefetch.tensor");
 }
 inline void prefetch_tensormap(const TensorMap*) {}
-inline void fence_proxy_tensormap_acquire_sys(const TensorMap* map) { host::fence_proxy_tensormap(map); }
+inline void fence_proxy_tensormap_acquire_sys(const TensorMap* map) {
+  host::fence_proxy_tensormap(map);
+}
 
 }  // namespace megakittens::ptx

@@ -16,7 +16,7 @@ inline Lanes<uint8_t> ld_global_u8(const void* base, const Lanes<uint64_t>& offs
   return host::load_lanes<uint8_t>(host::Space::kGlobal, host::addresses(base, offset));
 }
 inline Lanes<uint8_t> ld_global_u8(const void* base, const Lanes<uint64_t>& offset, const Lanes<bool>& mask,
-                                const Lanes<uint8_t>& otherwise = {}) {
+                                   const Lanes<uint8_t>& otherwise = {}) {
   return host::load_lanes<uint8_t>(host::Space::kGlobal, host::addresses(base, offset), mask, otherwise);
 }
 
@@ -27,7 +27,7 @@ inline Lanes<uint16_t> ld_global_u16(const void* base, const Lanes<uint64_t>& of
   return host::load_lanes<uint16_t>(host::Space::kGlobal, host::addresses(base, offset));
 }
 inline Lanes<uint16_t> ld_global_u16(const void* base, const Lanes<uint64_t>& offset, const Lanes<bool>& mask,
-                                const Lanes<uint16_t>& otherwise = {}) {
+                                     const Lanes<uint16_t>& otherwise = {}) {
   return host::load_lanes<uint16_t>(host::Space::kGlobal, host::addresses(base, offset), mask, otherwise);
 }
 
@@ -38,7 +38,7 @@ inline Lanes<uint32_t> ld_global_u32(const void* base, const Lanes<uint64_t>& of
   return host::load_lanes<uint32_t>(host::Space::kGlobal, host::addresses(base, offset));
 }
 inline Lanes<uint32_t> ld_global_u32(const void* base, const Lanes<uint64_t>& offset, const Lanes<bool>& mask,
-                                const Lanes<uint32_t>& otherwise = {}) {
+                                     const Lanes<uint32_t>& otherwise = {}) {
   return host::load_lanes<uint32_t>(host::Space::kGlobal, host::addresses(base, offset), mask, otherwise);
 }
 
@@ -49,7 +49,7 @@ inline Lanes<uint64_t> ld_global_u64(const void* base, const Lanes<uint64_t>& of
   return host::load_lanes<uint64_t>(host::Space::kGlobal, host::addresses(base, offset));
 }
 inline Lanes<uint64_t> ld_global_u64(const void* base, const Lanes<uint64_t>& offset, const Lanes<bool>& mask,
-                                const Lanes<uint64_t>& otherwise = {}) {
+                                     const Lanes<uint64_t>& otherwise = {}) {
   return host::load_lanes<uint64_t>(host::Space::kGlobal, host::addresses(base, offset), mask, otherwise);
 }
 

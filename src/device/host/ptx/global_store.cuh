@@ -15,7 +15,8 @@ inline void st_global_u8(void* address, uint8_t value) {
 inline void st_global_u8(void* base, const Lanes<uint64_t>& offset, const Lanes<uint8_t>& value) {
   host::store_lanes(host::Space::kGlobal, host::addresses(base, offset), value);
 }
-inline void st_global_u8(void* base, const Lanes<uint64_t>& offset, const Lanes<uint8_t>& value, const Lanes<bool>& mask) {
+inline void st_global_u8(void* base, const Lanes<uint64_t>& offset, const Lanes<uint8_t>& value,
+                         const Lanes<bool>& mask) {
   host::store_lanes(host::Space::kGlobal, host::addresses(base, offset), value, mask);
 }
 
@@ -25,7 +26,8 @@ inline void st_global_u16(void* address, uint16_t value) {
 inline void st_global_u16(void* base, const Lanes<uint64_t>& offset, const Lanes<uint16_t>& value) {
   host::store_lanes(host::Space::kGlobal, host::addresses(base, offset), value);
 }
-inline void st_global_u16(void* base, const Lanes<uint64_t>& offset, const Lanes<uint16_t>& value, const Lanes<bool>& mask) {
+inline void st_global_u16(void* base, const Lanes<uint64_t>& offset, const Lanes<uint16_t>& value,
+                          const Lanes<bool>& mask) {
   host::store_lanes(host::Space::kGlobal, host::addresses(base, offset), value, mask);
 }
 
@@ -35,7 +37,8 @@ inline void st_global_u32(void* address, uint32_t value) {
 inline void st_global_u32(void* base, const Lanes<uint64_t>& offset, const Lanes<uint32_t>& value) {
   host::store_lanes(host::Space::kGlobal, host::addresses(base, offset), value);
 }
-inline void st_global_u32(void* base, const Lanes<uint64_t>& offset, const Lanes<uint32_t>& value, const Lanes<bool>& mask) {
+inline void st_global_u32(void* base, const Lanes<uint64_t>& offset, const Lanes<uint32_t>& value,
+                          const Lanes<bool>& mask) {
   host::store_lanes(host::Space::kGlobal, host::addresses(base, offset), value, mask);
 }
 
@@ -45,7 +48,8 @@ inline void st_global_u64(void* address, uint64_t value) {
 inline void st_global_u64(void* base, const Lanes<uint64_t>& offset, const Lanes<uint64_t>& value) {
   host::store_lanes(host::Space::kGlobal, host::addresses(base, offset), value);
 }
-inline void st_global_u64(void* base, const Lanes<uint64_t>& offset, const Lanes<uint64_t>& value, const Lanes<bool>& mask) {
+inline void st_global_u64(void* base, const Lanes<uint64_t>& offset, const Lanes<uint64_t>& value,
+                          const Lanes<bool>& mask) {
   host::store_lanes(host::Space::kGlobal, host::addresses(base, offset), value, mask);
 }
 

@@ -33,8 +33,8 @@ inline Words<4> load_matrix(const Lanes<uint32_t>& address, bool transposed) {
   for (uint32_t t = 0; t < 4; t++) {
     for (uint32_t l = 0; l < 32; l++) {
       const Cell low = fragment_cell(l, 0, transposed), high = fragment_cell(l, 1, transposed);
-      value.w[t].v[l] = rows.element[8 * t + low.row][low.column] |
-                        uint32_t{rows.element[8 * t + high.row][high.column]} << 16;
+      value.w[t].v[l] =
+          rows.element[8 * t + low.row][low.column] | uint32_t{rows.element[8 * t + high.row][high.column]} << 16;
     }
   }
   return value;
@@ -55,8 +55,12 @@ inline void store_matrix(const Lanes<uint32_t>& address, const Words<4>& value, 
 
 }  // namespace detail
 
-inline Words<4> ldmatrix_x4(const Lanes<uint32_t>& address) { return detail::load_matrix(address, false); }
-inline Words<4> ldmatrix_x4_trans(const Lanes<uint32_t>& address) { return detail::load_matrix(address, true); }
+inline Words<4> ldmatrix_x4(const Lanes<uint32_t>& address) {
+  return detail::load_matrix(address, false);
+}
+inline Words<4> ldmatrix_x4_trans(const Lanes<uint32_t>& address) {
+  return detail::load_matrix(address, true);
+}
 inline void stmatrix_x4(const Lanes<uint32_t>& address, const Words<4>& value) {
   detail::store_matrix(address, value, false);
 }

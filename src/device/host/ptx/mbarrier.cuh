@@ -49,7 +49,11 @@ inline bool mbarrier_test_wait_parity(uint32_t barrier, uint32_t parity) {
 inline bool mbarrier_try_wait_parity_acquire_cluster(uint32_t barrier, uint32_t parity) {
   return host::mbarrier_wait(barrier, parity, host::Scope::kCluster, true);
 }
-inline void fence_mbarrier_init_release_cluster() { host::fence_mbarrier_init(); }
-inline uint32_t mapa(uint32_t address, uint32_t rank) { return host::map_address(address, rank); }
+inline void fence_mbarrier_init_release_cluster() {
+  host::fence_mbarrier_init();
+}
+inline uint32_t mapa(uint32_t address, uint32_t rank) {
+  return host::map_address(address, rank);
+}
 
 }  // namespace megakittens::ptx

@@ -16,7 +16,7 @@ inline Lanes<uint16_t> ld_shared_u16(const Lanes<uint32_t>& address) {
   return host::load_lanes<uint16_t>(host::Space::kShared, address);
 }
 inline Lanes<uint16_t> ld_shared_u16(const Lanes<uint32_t>& address, const Lanes<bool>& mask,
-                                const Lanes<uint16_t>& otherwise = {}) {
+                                     const Lanes<uint16_t>& otherwise = {}) {
   return host::load_lanes<uint16_t>(host::Space::kShared, address, mask, otherwise);
 }
 inline void st_shared_u16(uint32_t address, uint16_t value) {
@@ -36,7 +36,7 @@ inline Lanes<uint32_t> ld_shared_u32(const Lanes<uint32_t>& address) {
   return host::load_lanes<uint32_t>(host::Space::kShared, address);
 }
 inline Lanes<uint32_t> ld_shared_u32(const Lanes<uint32_t>& address, const Lanes<bool>& mask,
-                                const Lanes<uint32_t>& otherwise = {}) {
+                                     const Lanes<uint32_t>& otherwise = {}) {
   return host::load_lanes<uint32_t>(host::Space::kShared, address, mask, otherwise);
 }
 inline void st_shared_u32(uint32_t address, uint32_t value) {
@@ -56,7 +56,7 @@ inline Lanes<uint64_t> ld_shared_u64(const Lanes<uint32_t>& address) {
   return host::load_lanes<uint64_t>(host::Space::kShared, address);
 }
 inline Lanes<uint64_t> ld_shared_u64(const Lanes<uint32_t>& address, const Lanes<bool>& mask,
-                                const Lanes<uint64_t>& otherwise = {}) {
+                                     const Lanes<uint64_t>& otherwise = {}) {
   return host::load_lanes<uint64_t>(host::Space::kShared, address, mask, otherwise);
 }
 inline void st_shared_u64(uint32_t address, uint64_t value) {

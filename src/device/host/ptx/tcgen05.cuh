@@ -68,7 +68,11 @@ inline void tcgen05_wait_st() {
   host::require_whole_warp("tcgen05.wait");
   host::tensor_wait_stores();
 }
-inline void tcgen05_fence_before_thread_sync() { host::tensor_fence(false); }
-inline void tcgen05_fence_after_thread_sync() { host::tensor_fence(true); }
+inline void tcgen05_fence_before_thread_sync() {
+  host::tensor_fence(false);
+}
+inline void tcgen05_fence_after_thread_sync() {
+  host::tensor_fence(true);
+}
 
 }  // namespace megakittens::ptx
