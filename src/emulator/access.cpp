@@ -37,7 +37,7 @@ Target find_target(Machine& machine, Space space, std::uint64_t address, std::ui
                                     buffer != nullptr ? ", which is read-only" : ""));
     return {};
   }
-  return {reinterpret_cast<std::byte*>(address), buffer->region.get(), address - buffer->begin};
+  return {reinterpret_cast<std::byte*>(address), buffer->region.get(), address - buffer->base};
 }
 
 // Calls f(first lane, number of lanes) for runs of lanes whose addresses follow each other.

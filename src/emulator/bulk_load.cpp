@@ -109,7 +109,7 @@ class BulkLoadAgent final : public Agent {
       return false;
     }
     std::memcpy(out, reinterpret_cast<const void*>(address), length);
-    if (Checker* checker = machine.checker()) checker->access(*buffer->region, address - buffer->begin, length, read);
+    if (Checker* checker = machine.checker()) checker->access(*buffer->region, address - buffer->base, length, read);
     return true;
   }
 };

@@ -88,7 +88,7 @@ class BulkStoreAgent final : public Agent {
       add_into(element, to, from, length);
     }
     if (Checker* checker = machine.checker()) {
-      checker->access(*buffer->region, address - buffer->begin, length,
+      checker->access(*buffer->region, address - buffer->base, length,
                       issue.access(operation(), true, issue.cta(), component::kBulkFull + issue.warp->index, group));
     }
     machine.written(address, length);

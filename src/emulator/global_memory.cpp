@@ -10,13 +10,13 @@ GlobalMemory::GlobalMemory(const std::vector<GlobalBuffer>& buffers) {
   for (const GlobalBuffer& buffer : buffers) {
     if (buffer.bytes == 0) continue;
     const std::uint64_t begin = reinterpret_cast<std::uintptr_t>(buffer.data);
-    if (begin % kCellBytes != 0) {
-      throw OptionError(fmt::format("buffer '{}' begins at {:#x}, which is not a multiple of 16", buffer.name, begin));
-    }
-    buffers_.push_back({begin, begin + buffer.bytes,
+    // Shadow cells lie at multiples of their size, wherever the buffer begins.
+    const std::uint64_t base = begin / kCellBytes * kCellBytes;
+    const std::uint64_t bytes = begin + buffer.bytes - base;
+    buffers_.push_back({begin, begin + buffer.bytes, base,
                         std::make_unique<Region>(
-                            Region{Space::kGlobal, 0, buffer.contents == Contents::kReadOnly, buffer.name, buffer.bytes,
-                                   ShadowMemory(buffer.bytes, buffer.contents != Contents::kUnwritten)})});
+                            Region{Space::kGlobal, 0, buffer.contents == Contents::kReadOnly, buffer.name, bytes,
+                                   ShadowMemory(bytes, buffer.contents != Contents::kUnwritten)})});
   }
   std::sort(buffers_.begin(), buffers_.end(), [](const Buffer& a, const Buffer& b) { return a.begin < b.begin; });
   for (std::size_t i = 1; i < buffers_.size(); i++) {
@@ -42,7 +42,7 @@ GlobalMemory::Buffer* GlobalMemory::find(std::uint64_t address, std::uint64_t by
 std::string GlobalMemory::place(std::uint64_t address) {
   Buffer* buffer = find(address, 1);
   if (buffer == nullptr) return fmt::format("address {:#x}", address);
-  return buffer->region->place(address - buffer->begin);
+  return buffer->region->place(address - buffer->base);
 }
 
 }  // namespace megakittens::emulator

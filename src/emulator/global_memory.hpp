@@ -15,6 +15,7 @@ class GlobalMemory {
   struct Buffer {
     std::uint64_t begin;
     std::uint64_t end;
+    std::uint64_t base;  ///< where its region's offsets count from: `begin` rounded down to a shadow cell
     std::unique_ptr<Region> region;
   };
 

@@ -31,10 +31,10 @@ void Machine::look(Mbarrier* barrier, std::uint64_t address, std::uint64_t bytes
   const std::uint64_t first = address / kLineBytes;
   const std::uint64_t last = barrier != nullptr ? first : (address + bytes - 1) / kLineBytes;
   for (std::uint64_t line = first; line <= last; line++) {
-    Look now{barrier, line, 0};
+    Look now{barrier, barrier != nullptr ? 0 : std::max(address, line * kLineBytes), line, 0};
     now.version = version_of(now);
     auto same = std::find_if(warp.looks.begin(), warp.looks.end(),
-                             [&](const Look& l) { return l.barrier == barrier && l.line == line; });
+                             [&](const Look& l) { return l.barrier == barrier && l.address == now.address; });
     if (same == warp.looks.end()) {
       circle = false;
       if (warp.looks.size() < kMostLooks) warp.looks.push_back(now);

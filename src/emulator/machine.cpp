@@ -15,8 +15,13 @@ thread_local Machine* current_machine = nullptr;
 
 constexpr std::uint64_t kNanosecondsPerStep = 10;
 constexpr std::uint64_t kExpiry = std::uint64_t{1} << 40;  // about 18 minutes: beyond any bound a kernel waits for
+<<<<<<< HEAD
 constexpr int kIdleRounds = 3;     // times that everyone who polls looks again before we believe in a deadlock
 constexpr int kExpirations = 512;  // times that time jumps before we stop hoping
+=======
+constexpr int kIdleRounds = 3;    // times that everyone who polls looks again before we believe in a deadlock
+constexpr int kExpirations = 256;  // times that time jumps without progress before we stop hoping
+>>>>>>> pipeline
 
 }  // namespace
 
@@ -174,6 +179,7 @@ bool Machine::idle() {
   if (idle_progress_ != progress_) {
     idle_progress_ = progress_;
     idle_rounds_ = 0;
+    expirations_ = 0;
   }
   const bool look_again = idle_rounds_++ < kIdleRounds;
   const bool expire = !look_again && config_.expire_waits && expirations_ < kExpirations;

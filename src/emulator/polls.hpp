@@ -20,6 +20,7 @@ struct Waiter {
 /// One thing looked at: a line of global memory, or an mbarrier.
 struct Look {
   Mbarrier* barrier;      // null: a line
+  std::uint64_t address;  // of the first byte looked at in the line: neighbours in one line are other things
   std::uint64_t line;     // address / kLineBytes
   std::uint64_t version;  // writes to the line, or phases of the mbarrier, when looked at
 };

@@ -105,10 +105,10 @@ void note_wait(const char* what, std::uint64_t target) {
   warp.wait_target = target;
 }
 
-void name_shared(std::uint32_t address, const char* name) {
+void name_shared(std::uint32_t address, const char* name, std::int64_t index) {
   Machine& machine = Machine::current();
   SharedPlace at = resolve_shared(machine, address, 1, "name_shared");
-  if (at) at.cta->shared_region->names[at.offset] = name;
+  if (at) at.cta->shared_region->names[at.offset] = index < 0 ? std::string(name) : fmt::format("{}[{}]", name, index);
 }
 
 }  // namespace megakittens::device::host

@@ -16,8 +16,10 @@ struct RunOptions {
   bool strict = false;
   bool arithmetic = true;
   bool expire_waits = false;
-  std::uint64_t wait_limit = 1ull << 40;  ///< clocks that a bounded wait may take
-  std::vector<PlantedFault> faults;
+  /// Clocks that a wait for a counter may take. The default is just under one jump of emulated time, so that such waits
+  /// expire a jump before all others, which take twice as long.
+  std::uint64_t wait_limit = (1ull << 41) - 1;
+  std::vector<PlantedFault> faults = {};
 };
 
 /// One program and its workspace; launches on it follow each other. The program must outlive it.

@@ -104,6 +104,9 @@ MK_DEVICE void run_controller(Context<B>& c) {
         const uint32_t outer1 = word_of_lane(queue[j].w[1], program::kWordIndex / 2);
         write_node(c, node, static_cast<int32_t>(outer0), static_cast<int32_t>(outer1), with_code);
       }
+      annotate_instruction(c, [&] {
+        return is_stop(queue[j]) ? int64_t{-1} : int64_t{word_of_lane(queue[j].w[1], program::kWordNumber / 2)};
+      });
       publish(c, queue[j], page_map);
       if (is_stop(queue[j])) return;
       constexpr uint32_t kOrderLane = program::kWordReleaseOrder / 2;

@@ -11,22 +11,27 @@ namespace megakittens::interpreter {
 template <class B>
 MK_DEVICE void init_barriers(uint32_t base) {
   using S = Layout<B>;
-  auto init = [&](uint32_t offset, uint32_t number, uint32_t count) {
-    MK_ROLLED for (uint32_t i = 0; i < number; ++i) ptx::mbarrier_init(base + offset + 8 * i, count);
+  auto init = [&](const char* name, uint32_t offset, uint32_t number, uint32_t count) {
+    MK_ROLLED for (uint32_t i = 0; i < number; ++i) {
+      ptx::mbarrier_init(base + offset + 8 * i, count);
+      device::name_shared(base + offset + 8 * i, name, i);
+    }
   };
-  init(S::kSlotReady, B::kSlots, 1);
-  init(S::kSlotDone, B::kSlots, S::kDoneArrivals);
-  init(S::kWritable, B::kSlots, 1);
-  init(S::kWritten, B::kSlots, device::kConsumerWarps);
-  init(S::kPageFree, B::kPages, device::kPageArrivals);
-  init(S::kStageFull, device::kRingStages, device::kStageFills);
-  init(S::kStageFree, device::kRingStages, device::kStageFrees);
-  init(S::kTileDone, device::kRingStages, device::kConsumerWarps);
+  init("slot_ready", S::kSlotReady, B::kSlots, 1);
+  init("slot_done", S::kSlotDone, B::kSlots, S::kDoneArrivals);
+  init("writable", S::kWritable, B::kSlots, 1);
+  init("written", S::kWritten, B::kSlots, device::kConsumerWarps);
+  init("page_free", S::kPageFree, B::kPages, device::kPageArrivals);
+  init("stage_full", S::kStageFull, device::kRingStages, device::kStageFills);
+  init("stage_free", S::kStageFree, device::kRingStages, device::kStageFrees);
+  init("tile_done", S::kTileDone, device::kRingStages, device::kConsumerWarps);
   if (B::kLauncher) {
-    init(S::kProductsDone, device::kRingStages, 1);
-    init(S::kAccumulatorFull, 1, 1);
-    init(S::kAccumulatorFree, 1, device::kConsumerWarps);
+    init("products_done", S::kProductsDone, device::kRingStages, 1);
+    init("accumulator_full", S::kAccumulatorFull, 1, 1);
+    init("accumulator_free", S::kAccumulatorFree, 1, device::kConsumerWarps);
   }
+  for (uint32_t i = 0; i < B::kPages; ++i) device::name_shared(base + i * B::kPageBytes, "page", i);
+  for (uint32_t i = 0; i < B::kSlots; ++i) device::name_shared(base + S::kSlots + i * S::kSlotBytes, "slot", i);
   ptx::fence_mbarrier_init_release_cluster();
 }
 

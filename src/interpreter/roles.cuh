@@ -15,7 +15,9 @@ template <class B>
 MK_DEVICE bool begin_instruction(Context<B>& c, uint32_t& icode) {
   const uint32_t header = c.word(0);
   icode = header & 0xffff;
-  return (header >> 16 & program::kFlagStop) != 0;
+  const bool stop = (header >> 16 & program::kFlagStop) != 0;
+  annotate_instruction(c, [&] { return stop ? int64_t{-1} : int64_t{c.word(program::kWordNumber)}; });
+  return stop;
 }
 
 template <class B>

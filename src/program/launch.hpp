@@ -59,7 +59,7 @@ struct LaunchParameters {
   void* const* storages;  ///< base address of every storage
   uint32_t* counters;     ///< kCounterStride words each
   Control* control;
-  uint64_t wait_limit;  ///< clocks that a wait may take
+  uint64_t wait_limit;  ///< clocks that a wait for a counter may take; others take twice as long
   uint32_t instruction_count;
   uint32_t global_queue;  ///< 0: instruction i runs on CTA i % grid; 1: CTAs take instructions by ticket
 };

@@ -36,7 +36,7 @@ class Grower {
       sizes.push_back(std::max<std::int64_t>(1, std::min<std::int64_t>(d + 2 < rank ? pick_(1, 4) : extent(), budget)));
       budget /= sizes.back();
     }
-    return keep(builder_.input(fmt::format("x{}", inputs_++), ir::DType::bf16, sizes));
+    return keep(builder_.input(fmt::format("x{}", inputs_++), shape_.dtype, sizes));
   }
 
   ir::ValueId keep(const Handle& handle) {
@@ -98,7 +98,32 @@ class Grower {
     if (kind == 0 && shape_.products) return add_product();
     if (kind <= 2 && shape_.in_place) return add_update();
     if (kind <= 5) return add_binary();
+    if (shape_.exact_operations) return add_unary();
     keep(builder_.relu(view_of(any_value())));
+  }
+
+  void add_unary() {
+    constexpr PointwiseOp kUnary[] = {PointwiseOp::relu, PointwiseOp::neg, PointwiseOp::abs};
+    const Handle x = view_of(any_value());
+    switch (pick_(0, 5)) {
+      case 0:
+        keep(builder_.pointwise(PointwiseOp::add, x, pick_(-2, 3)));
+        break;
+      case 1:
+        keep(builder_.cast(builder_.cast(x, ir::DType::boolean), shape_.dtype));
+        break;
+      case 2:
+        keep(builder_.cast(builder_.cast(x, ir::DType::f16), shape_.dtype));
+        break;
+      default:
+        keep(builder_.pointwise(kUnary[pick_(0, 3)], {x}));
+    }
+  }
+  /// Brings what a product or sum made back to small integers.
+  Handle small(const Handle& x) {
+    if (!shape_.exact_operations) return x;
+    const Handle low = builder_.pointwise(PointwiseOp::maximum, x, -3.0);
+    return builder_.pointwise(PointwiseOp::minimum, low, 4.0);
   }
 
   /// A second operand of the first one's shape: another value where one fits, else a broadcast of a part.
@@ -127,7 +152,22 @@ class Grower {
 
   void add_binary() {
     const Handle first = view_of(any_value());
-    keep(builder_.add(first, partner(first)));
+    const Handle second = partner(first);
+    if (!shape_.exact_operations) {
+      keep(builder_.add(first, second));
+      return;
+    }
+    constexpr PointwiseOp kBinary[] = {PointwiseOp::add, PointwiseOp::sub, PointwiseOp::mul, PointwiseOp::maximum,
+                                       PointwiseOp::minimum};
+    constexpr PointwiseOp kComparisons[] = {PointwiseOp::eq, PointwiseOp::ne, PointwiseOp::lt, PointwiseOp::ge};
+    const Handle x = pick_(0, 2) == 0 ? first : second;
+    const Handle y = pick_(0, 2) == 0 ? first : second;
+    if (pick_(0, 4) == 0) {
+      const Handle condition = builder_.pointwise(kComparisons[pick_(0, 4)], {x, y});
+      keep(builder_.pointwise(PointwiseOp::where, {condition, y, first}));
+    } else {
+      keep(small(builder_.pointwise(kBinary[pick_(0, 5)], {x, y})));
+    }
   }
 
   void add_product() {
@@ -140,7 +180,7 @@ class Grower {
     const std::int64_t depth = std::min(a.view.sizes[1], b.view.sizes[0]);
     a.view = a.view.slice(1, 0, depth);
     b.view = b.view.slice(0, 0, depth);
-    keep(builder_.matmul(a, b));
+    keep(small(builder_.matmul(a, b)));
   }
 
   void add_update() {

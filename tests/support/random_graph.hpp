@@ -16,6 +16,10 @@ struct RandomGraphShape {
   int extent = 300;
   bool products = true;
   bool in_place = true;
+  ir::DType dtype = ir::DType::bf16;
+  /// Beside relu and add every operation that is exact on small integers, kept small: whatever the order of summation,
+  /// integer inputs give one right result.
+  bool exact_operations = false;
 };
 
 /// Operands are slices (with steps), transposes, broadcasts and reshapes of earlier values; some nodes overwrite a part

@@ -1,7 +1,7 @@
 // What device code tells whoever watches it on the host; nothing at all on the GPU. Texts are static.
 //   annotate(role, instruction)  who the warp is and what it works on, for reports
 //   note_wait(what, target)      what its next waits are about
-//   name_shared(address, name)   a place in shared memory
+//   name_shared(address, name, index)   a place in shared memory, one of several where there is an index
 //   mean_phase(phase)            which phase of an mbarrier, counted from 0, the next wait by parity stands for: a wait that
 //                                passes early, or two phases late, is then found
 #pragma once
@@ -11,7 +11,7 @@
 namespace megakittens::device {
 MK_DEVICE void annotate(const char*, int64_t) {}
 MK_DEVICE void note_wait(const char*, uint64_t) {}
-MK_DEVICE void name_shared(uint32_t, const char*) {}
+MK_DEVICE void name_shared(uint32_t, const char*, int64_t = -1) {}
 MK_DEVICE void mean_phase(uint32_t) {}
 }  // namespace megakittens::device
 #else

@@ -125,6 +125,7 @@ void annotate(const char* role, std::int64_t instruction);
 void note_wait(const char* what, std::uint64_t target);
 /// The next parity wait of the warp stands for this phase, counted from 0 (2^32 - 1: the one before the first).
 void mean_phase(std::uint32_t phase);
-void name_shared(std::uint32_t address, const char* name);
+/// With an index of zero or more: one of several, "name[index]".
+void name_shared(std::uint32_t address, const char* name, std::int64_t index = -1);
 
 }  // namespace megakittens::device::host

@@ -2,6 +2,7 @@
 // instruction.
 #pragma once
 
+#include "device/core/annotations.cuh"
 #include "device/core/warp.cuh"
 #include "device/machine.cuh"
 #include "device/tensor_map.hpp"
@@ -36,6 +37,24 @@ MK_DEVICE uint32_t shared_word(uint32_t address) {
 template <class T>
 MK_DEVICE T constant(const T* address) {
   return *address;
+}
+
+/// As reports name roles.
+MK_DEVICE const char* role_name(Role role) {
+  switch (role) {
+    case Role::controller:
+      return "controller";
+    case Role::loader:
+      return "loader";
+    case Role::follower:
+      return "follower";
+    case Role::launcher:
+      return "launcher";
+    case Role::storer:
+      return "storer";
+    default:
+      return "consumer";
+  }
 }
 
 /// An operand as the current instruction sees it: element (row, column) of the last two dimensions lies at
@@ -111,5 +130,13 @@ struct Context {
   }
   MK_DEVICE uint32_t page_address(uint32_t lid) const { return base + page(lid) * B::kPageBytes; }
 };
+
+/// Tells whoever watches on the host which instruction the role works on. `number()` is not called on the GPU.
+template <class B, class F>
+MK_DEVICE void annotate_instruction(const Context<B>& c, F&& number) {
+#if !MK_ON_GPU
+  annotate(role_name(c.role), number());
+#endif
+}
 
 }  // namespace megakittens::device

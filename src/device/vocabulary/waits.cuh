@@ -2,7 +2,6 @@
 // launch's record and raises the abort word, which the others notice in their own slow paths.
 #pragma once
 
-#include "device/core/annotations.cuh"
 #include "device/vocabulary/context.cuh"
 
 namespace megakittens::device {
@@ -72,7 +71,9 @@ MK_DEVICE void wait_lane(Context<B>& c, uint32_t barrier, uint32_t phase, WaitKi
       c.aborted = true;
       return;
     }
-    if (ptx::clock64() - start > c.launch.wait_limit) return expire(c, kind, what, 0, phase);
+    // Twice as patient as waits for counters: what a CTA waits for inside itself mostly hangs on one of those, and the
+    // record should name it.
+    if (ptx::clock64() - start > 2 * c.launch.wait_limit) return expire(c, kind, what, 0, phase);
   }
 }
 
@@ -100,6 +101,7 @@ MK_DEVICE bool wait_counters(Context<B>& c, uint32_t guard) {
     const uint32_t counter = c.word(at), needed = c.word(at + 1), arrivals = c.word(at + 2);
     const uint32_t target = c.epoch * arrivals + needed;
     const uint32_t* address = c.launch.counters + uint64_t{counter} * program::kCounterStride;
+    note_wait("the counter", target);
     const uint64_t start = ptx::clock64();
     while (true) {
       const uint32_t value = ptx::ld_acquire_gpu_u32(address);

@@ -1,0 +1,161 @@
+// Waits that nothing will satisfy: named where they are, bounded where waits are, and gone after a reset.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "ir/builder.hpp"
+#include "support/run_graph.hpp"
+
+namespace megakittens::test {
+namespace {
+
+using ir::DType;
+using ir::Handle;
+using program::Instruction;
+using testing::AllOf;
+using testing::HasSubstr;
+
+/// General and tiled nodes, products by bulk copies and by hand, updates in place.
+ir::Graph everything() {
+  ir::Builder b;
+  Handle x = b.input("x", DType::bf16, {128, 264}), w = b.input("w", DType::bf16, {264, 264});
+  Handle odd = b.input("odd", DType::bf16, {33, 45}), v = b.input("v", DType::bf16, {45, 33});
+  for (int i = 0; i < 2; ++i) {
+    x = b.assign(x, b.relu(b.matmul(x, w)));
+    Handle next = b.relu(b.matmul(odd, v));
+    odd = b.assign(odd, b.pointwise(ir::PointwiseOp::mul, {b.matmul(next, {v.value, v.view.transpose(0, 1)}), odd}));
+  }
+  b.output(x);
+  b.output(odd);
+  return b.build();
+}
+
+RunSetup unfused() {
+  RunSetup setup = small_machine();
+  setup.passes.fusion = false;
+  return setup;
+}
+
+emulator::RunOptions bounded(std::uint64_t seed) {
+  emulator::RunOptions options;
+  options.seed = seed;
+  options.expire_waits = true;
+  return options;
+}
+
+/// Makes a wait of the program unsatisfiable while it lives.
+class Spoilt {
+ public:
+  Spoilt(GraphRun& run, std::uint32_t instruction, int wait)
+      : wait_(run.spoil().instructions[instruction].waits[wait]), before_(wait_) {
+    wait_.needed = wait_.arrivals + 1;
+  }
+  ~Spoilt() { wait_ = before_; }
+
+ private:
+  program::Wait& wait_;
+  program::Wait before_;
+};
+
+const Instruction& first_that_waits(const program::Program& program) {
+  for (const Instruction& instruction : program.instructions)
+    if (instruction.wait_count > 0) return instruction;
+  return program.instructions.front();
+}
+
+ir::Graph two_nodes() {
+  ir::Builder b;
+  b.output(b.relu(b.relu(b.input("x", DType::bf16, {5, 33}))));
+  return b.build();
+}
+
+TEST(Abort, a_hang_without_a_word) {
+  GraphRun run(two_nodes(), unfused());
+  const Instruction& stuck = first_that_waits(run.program());
+  ASSERT_EQ(stuck.wait_count, 1);
+  Spoilt spoilt(run, stuck.number, 0);
+  const RunResult result = run.launch(1, {});
+  EXPECT_THAT(result.report.deadlock,
+              AllOf(HasSubstr("(follower, instruction " + std::to_string(stuck.number) + ") polls global memory 'counters'"),
+                    HasSubstr("for the counter to reach 2"), HasSubstr("waits for parity"), HasSubstr("'stage_full[0]'")));
+}
+
+TEST(Abort, the_record_names_role_instruction_and_counter) {
+  GraphRun run(two_nodes(), unfused());
+  const Instruction& stuck = first_that_waits(run.program());
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    run.workspace().reset();
+    Spoilt spoilt(run, stuck.number, 0);
+    const RunResult result = run.launch(1, bounded(seed));
+    EXPECT_TRUE(result.report.ok()) << result.report.text();
+    const program::AbortRecord& record = run.workspace().abort_record();
+    EXPECT_EQ(record.claimed, 1U);
+    EXPECT_EQ(record.role, static_cast<std::uint32_t>(program::Role::follower));
+    EXPECT_EQ(record.instruction, stuck.number);
+    EXPECT_EQ(record.kind, static_cast<std::uint32_t>(program::WaitKind::counter));
+    EXPECT_EQ(record.what, stuck.waits[0].counter);
+    EXPECT_EQ(record.value + 1, record.target);
+    EXPECT_THAT(emulator::describe(record, run.program()),
+                AllOf(HasSubstr("follower"), HasSubstr("instruction " + std::to_string(stuck.number)),
+                      HasSubstr("counter " + std::to_string(record.what))));
+  }
+}
+
+TEST(Abort, later_launches_return_at_once_until_the_workspace_is_reset) {
+  GraphRun run(everything(), unfused());
+  const Tolerance loose{.absolute = 0.5F, .relative = 0.05F};
+  const Instruction& stuck = first_that_waits(run.program());
+  for (int round = 0; round < 2; ++round) {
+    {
+      Spoilt spoilt(run, stuck.number, 0);
+      EXPECT_TRUE(run.launch(1, bounded(3)).report.ok());
+    }
+    const RunResult refused = run.launch(1, bounded(4));
+    EXPECT_TRUE(refused.report.ok()) << refused.report.text();
+    EXPECT_EQ(refused.report.expired_waits, 0U);
+    EXPECT_NE(refused.outputs, refused.expected.outputs);
+    EXPECT_EQ(run.workspace().abort_record().claimed, 1U);
+    run.workspace().reset();
+    EXPECT_EQ(run.workspace().abort_record().claimed, 0U);
+    for (std::uint64_t seed = 1; seed <= 2; ++seed) EXPECT_EQ(problem_of(run.launch(seed, bounded(seed)), loose), "");
+  }
+}
+
+TEST(Abort, whichever_wait_is_unsatisfiable_every_role_runs_through) {
+  for (program::QueueMode queue : {program::QueueMode::per_sm, program::QueueMode::global}) {
+    RunSetup setup = unfused();
+    setup.schedule.config.sms = 2;
+    setup.schedule.config.queue = queue;
+    GraphRun run(everything(), setup);
+    std::uint64_t seed = 0;
+    for (const Instruction& instruction : run.program().instructions) {
+      for (int w = 0; w < instruction.wait_count; ++w) {
+        Spoilt spoilt(run, instruction.number, w);
+        for (int round = 0; round < 2; ++round) {
+          run.workspace().reset();
+          const RunResult result = run.launch(1, bounded(++seed));
+          EXPECT_TRUE(result.report.ok()) << "instruction " << instruction.number << " wait " << w << " seed " << seed
+                                          << ": " << result.report.text();
+          EXPECT_EQ(run.workspace().abort_record().claimed, 1U);
+        }
+      }
+    }
+    run.workspace().reset();
+    EXPECT_EQ(problem_of(run.launch(), {.absolute = 0.5F, .relative = 0.05F}), "");
+  }
+}
+
+TEST(Abort, barrier_compared_with_equal) {
+  // A counter that has gone past its target still passes.
+  GraphRun run(two_nodes(), unfused());
+  Instruction& waiting = run.spoil().instructions[first_that_waits(run.program()).number];
+  Instruction& raising = run.spoil().instructions[0];
+  ASSERT_LT(raising.arrival_count, program::kMaxArrivals);
+  raising.arrivals[raising.arrival_count++] = waiting.waits[0].counter;
+  const RunResult result = run.launch(1, {});
+  EXPECT_EQ(result.report.deadlock, "");
+}
+
+}  // namespace
+}  // namespace megakittens::test

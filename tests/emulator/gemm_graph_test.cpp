@@ -1,0 +1,212 @@
+// Matrix products through scheduler and interpreter: every layout, size and type, and what their epilogues compute.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "ir/builder.hpp"
+#include "support/graphs.hpp"
+#include "support/run_graph.hpp"
+
+namespace megakittens::test {
+namespace {
+
+using ir::DType;
+using ir::Extents;
+using ir::Handle;
+using ir::PointwiseOp;
+
+constexpr DType kTypes[] = {DType::bf16, DType::f16, DType::f32};
+
+Handle seen(const Handle& handle, ir::View view) {
+  return {handle.value, std::move(view)};
+}
+Handle transposed(const Handle& x) {
+  return seen(x, x.view.transpose(-1, -2));
+}
+
+struct Size {
+  std::int64_t m, n, k;
+};
+
+/// An input that shows [.., rows, columns], stored as it is or transposed.
+Handle matrix(ir::Builder& b, DType dtype, std::int64_t rows, std::int64_t columns, bool turned) {
+  return turned ? transposed(b.input("t", dtype, {columns, rows})) : b.input("m", dtype, {rows, columns});
+}
+
+std::string compare_products(DType dtype, const Size& size, RunSetup setup = small_machine()) {
+  ir::Builder b;
+  for (bool turn_a : {false, true})
+    for (bool turn_b : {false, true})
+      b.output(b.matmul(matrix(b, dtype, size.m, size.k, turn_a), matrix(b, dtype, size.k, size.n, turn_b)));
+  return run_and_compare(b.build(), setup, product_tolerance(dtype, size.k));
+}
+
+TEST(GemmGraph, every_transposition_and_every_tail_agrees_with_the_reference) {
+  for (DType dtype : kTypes)
+    for (const Size& size : {Size{136, 264, 72}, Size{128, 256, 64}, Size{8, 8, 8}, Size{1, 24, 200}})
+      EXPECT_EQ(compare_products(dtype, size), "")
+          << ir::name_of(dtype) << " " << size.m << " " << size.n << " " << size.k;
+}
+
+TEST(GemmGraph, odd_sizes_and_a_depth_of_one_or_1001_take_any_road) {
+  for (DType dtype : kTypes)
+    for (const Size& size : {Size{3, 5, 1001}, Size{7, 130, 1}, Size{131, 3, 65}, Size{1, 1, 1}, Size{40, 33, 257}})
+      EXPECT_EQ(compare_products(dtype, size), "")
+          << ir::name_of(dtype) << " " << size.m << " " << size.n << " " << size.k;
+}
+
+TEST(GemmGraph, sizes_of_zero_give_zeros_or_nothing) {
+  for (DType dtype : kTypes) {
+    for (const Size& size : {Size{0, 8, 8}, Size{8, 0, 8}, Size{9, 17, 0}})
+      EXPECT_EQ(compare_products(dtype, size), "") << ir::name_of(dtype);
+    ir::Builder b;
+    Handle empty = b.matmul(b.input("a", dtype, {40, 0}), b.input("b", dtype, {0, 136}));
+    b.output(b.add(empty, b.input("bias", dtype, {136})));
+    EXPECT_EQ(run_and_compare(b.build(), small_machine()), "") << ir::name_of(dtype);
+  }
+}
+
+TEST(GemmGraph, batches_broadcast_on_either_side) {
+  const std::pair<Extents, Extents> batches[] = {{{3}, {3}}, {{3}, {1}}, {{}, {3}}, {{2, 1}, {3}}, {{2, 3}, {2, 3}}};
+  for (DType dtype : kTypes) {
+    for (bool odd : {false, true}) {
+      ir::Builder b;
+      for (auto [left, right] : batches) {
+        const std::int64_t m = odd ? 9 : 24, k = odd ? 35 : 72, n = odd ? 11 : 40;
+        Extents turned = right;
+        left.insert(left.end(), {m, k});
+        right.insert(right.end(), {k, n});
+        turned.insert(turned.end(), {n, k});
+        Handle a = b.input("a", dtype, left);
+        b.output(b.matmul(a, b.input("b", dtype, right)));
+        b.output(b.matmul(a, transposed(b.input("t", dtype, turned))));
+      }
+      EXPECT_EQ(run_and_compare(b.build(), small_machine(), product_tolerance(dtype, 72)), "")
+          << ir::name_of(dtype) << " " << odd;
+    }
+  }
+}
+
+TEST(GemmGraph, sliced_operands_are_read_where_they_lie) {
+  for (DType dtype : kTypes) {
+    ir::Builder b;
+    Handle x = b.input("x", dtype, {4, 150, 160});
+    Handle a = seen(x, x.view.select(0, 1).slice(0, 3, 133).slice(1, 8, 80));
+    Handle n_major = seen(x, x.view.select(0, 2).slice(0, 0, 72).slice(1, 16, 152));
+    Handle k_major = transposed(seen(x, x.view.select(0, 3).slice(0, 1, 150, 2).slice(1, 8, 80)));
+    Handle crooked = seen(x, x.view.select(1, 5).slice(1, 3, 75).transpose(0, 1));
+    Handle stepped = seen(x, x.view.select(0, 0).slice(1, 0, 144, 2));
+    b.output(b.matmul(a, n_major));
+    b.output(b.matmul(a, k_major));
+    b.output(b.matmul(a, crooked));
+    b.output(b.matmul(stepped, n_major));
+    b.output(b.matmul(transposed(n_major), transposed(a)));
+    EXPECT_EQ(run_and_compare(b.build(), small_machine(), product_tolerance(dtype, 72)), "") << ir::name_of(dtype);
+  }
+}
+
+TEST(GemmGraph, a_transpose_of_a_transpose_is_the_matrix_itself) {
+  ir::Builder b;
+  Handle a = b.input("a", DType::bf16, {40, 64}), w = b.input("w", DType::bf16, {64, 72});
+  b.output(b.matmul(a, transposed(transposed(w))));
+  b.output(b.matmul(transposed(transposed(a)), w));
+  EXPECT_EQ(run_and_compare(b.build(), small_machine(), product_tolerance(DType::bf16, 64)), "");
+}
+
+TEST(GemmGraph, transpose_folded_blindly) {
+  // Permutations that move a batch dimension are no transposition of the matrix.
+  for (DType dtype : kTypes) {
+    ir::Builder b;
+    Handle x = b.input("x", dtype, {24, 40, 32}), w = b.input("w", dtype, {32, 24, 40});
+    b.output(b.matmul(seen(x, x.view.permute({1, 0, 2})), seen(w, w.view.permute({2, 0, 1}))));
+    b.output(b.matmul(seen(x, x.view.permute({2, 1, 0})), seen(w, w.view.permute({0, 1, 2}))));
+    b.output(b.matmul(seen(x, x.view.permute({1, 2, 0})), seen(w, w.view.permute({2, 1, 0}))));
+    EXPECT_EQ(run_and_compare(b.build(), small_machine(), product_tolerance(dtype, 40)), "") << ir::name_of(dtype);
+  }
+}
+
+TEST(GemmGraph, misaligned_inputs_give_the_same_products) {
+  for (DType dtype : kTypes) {
+    RunSetup setup = small_machine();
+    setup.misaligned = 1;
+    EXPECT_EQ(compare_products(dtype, {24, 40, 72}, setup), "") << ir::name_of(dtype);
+  }
+}
+
+TEST(GemmGraph, f32_products_are_fused_multiply_adds_in_the_order_of_k) {
+  constexpr std::int64_t kM = 5, kN = 130, kK = 333;
+  ir::Builder b;
+  b.output(b.matmul(b.input("a", DType::f32, {kM, kK}), b.input("b", DType::f32, {kK, kN})));
+  GraphRun run(b.build(), small_machine());
+  const RunResult result = run.launch();
+  ASSERT_TRUE(result.report.ok()) << result.report.text();
+  for (std::int64_t m = 0; m < kM; ++m)
+    for (std::int64_t n = 0; n < kN; ++n) {
+      float sum = 0;
+      for (std::int64_t k = 0; k < kK; ++k)
+        sum = std::fmaf(result.inputs[0][m * kK + k], result.inputs[1][k * kN + n], sum);
+      ASSERT_EQ(result.outputs[0][m * kN + n], sum) << m << " " << n;
+    }
+}
+
+// What is written behind a product: each result is an output, each fits the product's epilogue.
+ir::Graph with_epilogues(DType dtype, std::int64_t m, std::int64_t n, std::int64_t k) {
+  ir::Builder b;
+  Handle x = b.input("x", dtype, {m, k}), w = b.input("w", dtype, {k, n});
+  Handle bias = b.input("bias", dtype, {n}), column = b.input("column", dtype, {m, 1});
+  Handle residual = b.input("residual", dtype, {m, n}), gate = b.input("gate", dtype, {m, n});
+  b.output(b.add(b.matmul(x, w), bias));
+  b.output(b.relu(b.add(bias, b.matmul(x, w))));
+  b.output(b.add(residual, b.matmul(x, w)));
+  b.output(b.mul(b.pointwise(PointwiseOp::silu, {b.matmul(x, w)}), gate));
+  b.output(b.pointwise(PointwiseOp::gelu_erf, {b.add(b.matmul(x, w), bias)}));
+  b.output(b.pointwise(PointwiseOp::gelu_tanh, {b.matmul(x, w)}));
+  b.output(b.pointwise(PointwiseOp::add, b.mul(b.matmul(x, w), column), 0.5));
+  b.output(b.pointwise(PointwiseOp::sub, {residual, b.mul(b.pointwise(PointwiseOp::sigmoid, {b.matmul(x, w)}), gate)}));
+  b.output(b.cast(b.matmul(x, w), DType::f32));
+  Handle whole = b.input("changed", dtype, {m + 3, n});
+  b.output(b.assign(seen(whole, whole.view.slice(0, 3, m + 3)), b.add(b.matmul(x, w), residual)));
+  return b.build();
+}
+
+TEST(GemmGraph, epilogues_with_eager_numerics_equal_the_unfused_program_bit_for_bit) {
+  for (DType dtype : kTypes) {
+    for (bool odd : {false, true}) {
+      ir::Graph graph = odd ? with_epilogues(dtype, 9, 35, 13) : with_epilogues(dtype, 136, 264, 72);
+      RunSetup setup = small_machine();
+      GraphRun fused(graph, setup);
+      setup.passes.fusion = false;
+      GraphRun plain(graph, setup);
+      EXPECT_EQ(fused.graph().nodes.size(), 10U) << ir::to_string(fused.graph());
+      const RunResult a = fused.launch(), c = plain.launch();
+      // A product's last bit may differ from the reference's, and what follows may enlarge it by little.
+      Tolerance few = units_of(dtype, 4);
+      few.absolute = std::max(4 * few.relative, 1e-4F);
+      EXPECT_EQ(problem_of(a, few), "") << ir::name_of(dtype) << odd;
+      EXPECT_EQ(problem_of(c, few), "") << ir::name_of(dtype) << odd;
+      EXPECT_EQ(difference(a.outputs, c.outputs), "") << ir::name_of(dtype) << odd;
+      EXPECT_EQ(difference(a.inputs, c.inputs), "") << ir::name_of(dtype) << odd;
+    }
+  }
+}
+
+TEST(GemmGraph, the_mlp_has_a_node_a_layer_and_the_bits_of_the_unfused_one) {
+  const ir::Graph graph = mlp(256, 256, 3);
+  for (program::QueueMode queue : {program::QueueMode::per_sm, program::QueueMode::global}) {
+    RunSetup setup = small_machine();
+    setup.schedule.config.queue = queue;
+    setup.low = -0.25F;
+    setup.high = 0.25F;
+    GraphRun fused(graph, setup);
+    EXPECT_EQ(fused.graph().nodes.size(), 3U);
+    setup.passes.fusion = false;
+    GraphRun plain(graph, setup);
+    const RunResult a = fused.launch(), c = plain.launch();
+    EXPECT_EQ(problem_of(a, {.absolute = 2e-2F, .relative = 2e-2F}), "");
+    EXPECT_TRUE(c.report.ok()) << c.report.text();
+    EXPECT_EQ(difference(a.outputs, c.outputs), "");
+  }
+}
+
+}  // namespace
+}  // namespace megakittens::test
