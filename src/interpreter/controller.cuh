@@ -2,6 +2,7 @@
 #pragma once
 
 #include "device/vocabulary/pages.cuh"
+#include "interpreter/node_registers.cuh"
 
 namespace megakittens::interpreter {
 
@@ -79,11 +80,30 @@ MK_DEVICE void run_controller(Context<B>& c) {
     refill(queue[j]);
   }
   uint64_t page_map = program::kReleaseInOrder;
+  NodeRegisters node{};
+  node.node = kNoNode;
+  uint32_t code_of_slot[B::kSlots];
+  MK_UNROLL for (uint32_t s = 0; s < B::kSlots; ++s) code_of_slot[s] = kNoNode;
   while (true) {
     MK_UNROLL for (uint32_t j = 0; j < kFetchAhead; ++j) {
       const uint32_t turn = c.iteration / B::kSlots;
+      // Before the wait for the slot, which hides the loads' latency where instructions are long.
+      const uint32_t icode = word_of_lane(queue[j].w[0], 0);  // flags and all: a stop is none of them
+      const uint32_t number = word_of_lane(queue[j].w[program::kWordNode % 2], program::kWordNode / 2);
+      const bool has_node = icode != 0 && !is_stop(queue[j]);
+      if (has_node && number != node.node) load_node(c, number, node);
       if (turn > 0) wait_warp(c, c.base + Layout<B>::kSlotDone + 8 * c.slot(), turn - 1, WaitKind::slot_free, c.slot());
       if (c.aborted) return device::one_lane([&] { report_abort(c); });
+      if (has_node) {
+        bool with_code = true;
+        MK_UNROLL for (uint32_t s = 0; s < B::kSlots; ++s) if (s == c.slot()) {
+          with_code = code_of_slot[s] != number;
+          code_of_slot[s] = number;
+        }
+        const uint32_t outer0 = word_of_lane(queue[j].w[0], program::kWordIndex / 2);
+        const uint32_t outer1 = word_of_lane(queue[j].w[1], program::kWordIndex / 2);
+        write_node(c, node, static_cast<int32_t>(outer0), static_cast<int32_t>(outer1), with_code);
+      }
       publish(c, queue[j], page_map);
       if (is_stop(queue[j])) return;
       constexpr uint32_t kOrderLane = program::kWordReleaseOrder / 2;

@@ -22,8 +22,11 @@ MK_DEVICE void init_barriers(uint32_t base) {
   init(S::kStageFull, device::kRingStages, device::kStageFills);
   init(S::kStageFree, device::kRingStages, device::kStageFrees);
   init(S::kTileDone, device::kRingStages, device::kConsumerWarps);
-  init(S::kAccumulatorFull, 1, 1);
-  init(S::kAccumulatorFree, 1, device::kConsumerWarps);
+  if (B::kLauncher) {
+    init(S::kProductsDone, device::kRingStages, 1);
+    init(S::kAccumulatorFull, 1, 1);
+    init(S::kAccumulatorFree, 1, device::kConsumerWarps);
+  }
   ptx::fence_mbarrier_init_release_cluster();
 }
 
@@ -54,6 +57,8 @@ MK_DEVICE void interpret(const program::LaunchParameters& launch) {
                .iteration = 0,
                .ring = 0,
                .tiles = 0,
+               .accumulators = 0,
+               .products = 0,
                .aborted = false};
   device::one_lane([&] { ptx::st_shared_u32(note_address(c), 0); });
   if (warp == device::kControllerWarp) {

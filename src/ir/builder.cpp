@@ -7,17 +7,27 @@
 namespace megakittens::ir {
 namespace {
 
-bool is_comparison(PointwiseOp op) { return op >= PointwiseOp::eq && op <= PointwiseOp::ge; }
+bool is_comparison(PointwiseOp op) {
+  return op >= PointwiseOp::eq && op <= PointwiseOp::ge;
+}
 
-Operand operand_of(const Handle& handle) { return {handle.value, handle.view}; }
+Operand operand_of(const Handle& handle) {
+  return {handle.value, handle.view};
+}
 
 }  // namespace
 
-Builder::Builder(std::string name) { graph_.name = std::move(name); }
+Builder::Builder(std::string name) {
+  graph_.name = std::move(name);
+}
 
-Handle Builder::whole(ValueId value) const { return {value, View::whole(graph_.value(value).tensor)}; }
+Handle Builder::whole(ValueId value) const {
+  return {value, View::whole(graph_.value(value).tensor)};
+}
 
-DType Builder::dtype_of(const Handle& handle) const { return graph_.value(handle.value).tensor.dtype; }
+DType Builder::dtype_of(const Handle& handle) const {
+  return graph_.value(handle.value).tensor.dtype;
+}
 
 Handle Builder::input(std::string name, DType dtype, Extents shape) {
   return input(std::move(name), Tensor::dense(dtype, std::move(shape)));
@@ -183,7 +193,9 @@ Handle Builder::reshape(const Handle& x, const Extents& sizes) {
   return {dense.value, *dense.view.reshape(sizes)};
 }
 
-void Builder::output(const Handle& handle) { graph_.outputs.push_back(operand_of(handle)); }
+void Builder::output(const Handle& handle) {
+  graph_.outputs.push_back(operand_of(handle));
+}
 
 Graph Builder::build() {
   verify(graph_);

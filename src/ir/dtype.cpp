@@ -27,9 +27,13 @@ const Entry& entry_of(DType dtype) {
 
 }  // namespace
 
-int size_of(DType dtype) { return entry_of(dtype).size; }
+int size_of(DType dtype) {
+  return entry_of(dtype).size;
+}
 
-std::string_view name_of(DType dtype) { return entry_of(dtype).name; }
+std::string_view name_of(DType dtype) {
+  return entry_of(dtype).name;
+}
 
 DType parse_dtype(std::string_view text) {
   for (const Entry& entry : kEntries)
@@ -37,6 +41,8 @@ DType parse_dtype(std::string_view text) {
   throw FormatError(fmt::format("unknown dtype '{}'; known are bf16, f16, f32, i64, i32, bool", text));
 }
 
-bool is_floating(DType dtype) { return dtype == DType::bf16 || dtype == DType::f16 || dtype == DType::f32; }
+bool is_floating(DType dtype) {
+  return dtype == DType::bf16 || dtype == DType::f16 || dtype == DType::f32;
+}
 
 }  // namespace megakittens::ir

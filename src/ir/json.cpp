@@ -44,10 +44,14 @@ Json value_to_json(const Graph& graph, const Value& value) {
 
 Json ref_to_json(const Ref& ref) {
   switch (ref.kind) {
-    case Ref::Kind::operand: return fmt::format("%{}", ref.index);
-    case Ref::Kind::step: return fmt::format("s{}", ref.index);
-    case Ref::Kind::accumulator: return "acc";
-    case Ref::Kind::constant: return number_to_json(ref.value);
+    case Ref::Kind::operand:
+      return fmt::format("%{}", ref.index);
+    case Ref::Kind::step:
+      return fmt::format("s{}", ref.index);
+    case Ref::Kind::accumulator:
+      return "acc";
+    case Ref::Kind::constant:
+      return number_to_json(ref.value);
   }
   return nullptr;
 }
@@ -114,6 +118,8 @@ Graph load(const std::string& path) {
   }
 }
 
-void save(const Graph& graph, const std::string& path) { write_file(path, to_json(graph)); }
+void save(const Graph& graph, const std::string& path) {
+  write_file(path, to_json(graph));
+}
 
 }  // namespace megakittens::ir

@@ -36,8 +36,12 @@ std::string to_string(const Ref& ref) {
   return "?";
 }
 
-float nan_max(float a, float b) { return std::isnan(a) ? a : std::isnan(b) ? b : a > b ? a : b; }
-float nan_min(float a, float b) { return std::isnan(a) ? a : std::isnan(b) ? b : a < b ? a : b; }
+float nan_max(float a, float b) {
+  return std::isnan(a) ? a : std::isnan(b) ? b : a > b ? a : b;
+}
+float nan_min(float a, float b) {
+  return std::isnan(a) ? a : std::isnan(b) ? b : a < b ? a : b;
+}
 
 float round_bf16(float value) {
   if (std::isnan(value)) return std::numeric_limits<float>::quiet_NaN();
@@ -61,45 +65,79 @@ float round_f16(float value) {
 
 float apply(PointwiseOp op, float a, float b, float c) {
   switch (op) {
-    case PointwiseOp::identity: return a;
-    case PointwiseOp::neg: return -a;
-    case PointwiseOp::abs: return std::fabs(a);
-    case PointwiseOp::exp: return std::exp(a);
-    case PointwiseOp::exp2: return std::exp2(a);
-    case PointwiseOp::log: return std::log(a);
-    case PointwiseOp::log2: return std::log2(a);
-    case PointwiseOp::sqrt: return std::sqrt(a);
-    case PointwiseOp::rsqrt: return 1.0F / std::sqrt(a);
-    case PointwiseOp::reciprocal: return 1.0F / a;
-    case PointwiseOp::relu: return std::isnan(a) ? a : a > 0 ? a : 0.0F;
-    case PointwiseOp::gelu_erf: return 0.5F * a * (1.0F + std::erf(a * 0.70710678118654752F));
+    case PointwiseOp::identity:
+      return a;
+    case PointwiseOp::neg:
+      return -a;
+    case PointwiseOp::abs:
+      return std::fabs(a);
+    case PointwiseOp::exp:
+      return std::exp(a);
+    case PointwiseOp::exp2:
+      return std::exp2(a);
+    case PointwiseOp::log:
+      return std::log(a);
+    case PointwiseOp::log2:
+      return std::log2(a);
+    case PointwiseOp::sqrt:
+      return std::sqrt(a);
+    case PointwiseOp::rsqrt:
+      return 1.0F / std::sqrt(a);
+    case PointwiseOp::reciprocal:
+      return 1.0F / a;
+    case PointwiseOp::relu:
+      return std::isnan(a) ? a : a > 0 ? a : 0.0F;
+    case PointwiseOp::gelu_erf:
+      return 0.5F * a * (1.0F + std::erf(a * 0.70710678118654752F));
     case PointwiseOp::gelu_tanh:
       return 0.5F * a * (1.0F + std::tanh(0.79788456080286536F * (a + 0.044715F * a * a * a)));
-    case PointwiseOp::silu: return a / (1.0F + std::exp(-a));
-    case PointwiseOp::sigmoid: return 1.0F / (1.0F + std::exp(-a));
-    case PointwiseOp::tanh: return std::tanh(a);
-    case PointwiseOp::add: return a + b;
-    case PointwiseOp::sub: return a - b;
-    case PointwiseOp::mul: return a * b;
-    case PointwiseOp::div: return a / b;
-    case PointwiseOp::maximum: return nan_max(a, b);
-    case PointwiseOp::minimum: return nan_min(a, b);
-    case PointwiseOp::pow: return std::pow(a, b);
-    case PointwiseOp::eq: return a == b ? 1.0F : 0.0F;
-    case PointwiseOp::ne: return a != b ? 1.0F : 0.0F;
-    case PointwiseOp::lt: return a < b ? 1.0F : 0.0F;
-    case PointwiseOp::le: return a <= b ? 1.0F : 0.0F;
-    case PointwiseOp::gt: return a > b ? 1.0F : 0.0F;
-    case PointwiseOp::ge: return a >= b ? 1.0F : 0.0F;
-    case PointwiseOp::where: return a != 0 ? b : c;
-    case PointwiseOp::round: break;
+    case PointwiseOp::silu:
+      return a / (1.0F + std::exp(-a));
+    case PointwiseOp::sigmoid:
+      return 1.0F / (1.0F + std::exp(-a));
+    case PointwiseOp::tanh:
+      return std::tanh(a);
+    case PointwiseOp::add:
+      return a + b;
+    case PointwiseOp::sub:
+      return a - b;
+    case PointwiseOp::mul:
+      return a * b;
+    case PointwiseOp::div:
+      return a / b;
+    case PointwiseOp::maximum:
+      return nan_max(a, b);
+    case PointwiseOp::minimum:
+      return nan_min(a, b);
+    case PointwiseOp::pow:
+      return std::pow(a, b);
+    case PointwiseOp::eq:
+      return a == b ? 1.0F : 0.0F;
+    case PointwiseOp::ne:
+      return a != b ? 1.0F : 0.0F;
+    case PointwiseOp::lt:
+      return a < b ? 1.0F : 0.0F;
+    case PointwiseOp::le:
+      return a <= b ? 1.0F : 0.0F;
+    case PointwiseOp::gt:
+      return a > b ? 1.0F : 0.0F;
+    case PointwiseOp::ge:
+      return a >= b ? 1.0F : 0.0F;
+    case PointwiseOp::where:
+      return a != 0 ? b : c;
+    case PointwiseOp::round:
+      break;
   }
   MK_CHECK(false, "pointwise operation {} has no reference", static_cast<int>(op));
   return 0;
 }
 
-std::string_view name_of(PointwiseOp op) { return kOps[static_cast<std::size_t>(op)].name; }
-int arity_of(PointwiseOp op) { return kOps[static_cast<std::size_t>(op)].arity; }
+std::string_view name_of(PointwiseOp op) {
+  return kOps[static_cast<std::size_t>(op)].name;
+}
+int arity_of(PointwiseOp op) {
+  return kOps[static_cast<std::size_t>(op)].arity;
+}
 
 PointwiseOp parse_pointwise_op(std::string_view text) {
   for (std::size_t i = 0; i < std::size(kOps); ++i)
@@ -123,12 +161,17 @@ std::string to_string(const PointwiseBody& body) {
 
 float round_to(DType dtype, float value) {
   switch (dtype) {
-    case DType::bf16: return round_bf16(value);
-    case DType::f16: return round_f16(value);
-    case DType::f32: return value;
-    case DType::boolean: return value != 0 ? 1.0F : 0.0F;
+    case DType::bf16:
+      return round_bf16(value);
+    case DType::f16:
+      return round_f16(value);
+    case DType::f32:
+      return value;
+    case DType::boolean:
+      return value != 0 ? 1.0F : 0.0F;
     case DType::i64:
-    case DType::i32: return std::trunc(value);
+    case DType::i32:
+      return std::trunc(value);
   }
   return value;
 }
@@ -145,8 +188,10 @@ std::vector<float> evaluate(const PointwiseBody& body, const std::vector<float>&
         MK_CHECK(ref.index >= 0 && ref.index < static_cast<int>(values.size()), "step {} of {}", ref.index,
                  values.size());
         return values[ref.index];
-      case Ref::Kind::accumulator: return accumulator;
-      case Ref::Kind::constant: return static_cast<float>(ref.value);
+      case Ref::Kind::accumulator:
+        return accumulator;
+      case Ref::Kind::constant:
+        return static_cast<float>(ref.value);
     }
     return 0;
   };

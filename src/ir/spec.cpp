@@ -10,7 +10,9 @@ namespace {
 
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 48;
 
-bool is_value(const Graph& graph, ValueId id) { return id >= 0 && id < static_cast<ValueId>(graph.values.size()); }
+bool is_value(const Graph& graph, ValueId id) {
+  return id >= 0 && id < static_cast<ValueId>(graph.values.size());
+}
 
 /// Sizes and strides small enough that no product or sum of ours overflows.
 std::string bounded(const Extents& sizes, const Extents& strides) {
@@ -202,7 +204,9 @@ constexpr Rule kStructureRules[] = {
 
 }  // namespace
 
-std::span<const Rule> structure_rules() { return kStructureRules; }
+std::span<const Rule> structure_rules() {
+  return kStructureRules;
+}
 
 void verify(const Graph& graph) {
   for (std::span<const Rule> rules : {structure_rules(), operation_rules()})

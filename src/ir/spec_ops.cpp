@@ -50,8 +50,10 @@ std::string reference_fault(const Ref& ref, std::size_t at, std::size_t operands
     case Ref::Kind::step:
       if (ref.index >= 0 && static_cast<std::size_t>(ref.index) < at) return {};
       return fmt::format("reads step {}", ref.index);
-    case Ref::Kind::accumulator: return accumulator ? std::string{} : "reads an accumulator, which only matmul has";
-    case Ref::Kind::constant: return {};
+    case Ref::Kind::accumulator:
+      return accumulator ? std::string{} : "reads an accumulator, which only matmul has";
+    case Ref::Kind::constant:
+      return {};
   }
   return "reads nothing known";
 }
@@ -143,6 +145,8 @@ constexpr Rule kOperationRules[] = {
 
 }  // namespace
 
-std::span<const Rule> operation_rules() { return kOperationRules; }
+std::span<const Rule> operation_rules() {
+  return kOperationRules;
+}
 
 }  // namespace megakittens::ir

@@ -46,7 +46,9 @@ bool Tensor::is_contiguous() const {
   return true;
 }
 
-std::string to_string(const Extents& extents) { return fmt::format("[{}]", fmt::join(extents, ", ")); }
+std::string to_string(const Extents& extents) {
+  return fmt::format("[{}]", fmt::join(extents, ", "));
+}
 
 std::string to_string(const Tensor& tensor) {
   std::string text = fmt::format("{}{}", name_of(tensor.dtype), to_string(tensor.shape));

@@ -17,6 +17,8 @@ enum OperandFlags : uint8_t {
   kOperandOutput = 1,  ///< written, not read
   kOperandVector = 2,  ///< the last tiled dimension but one has stride 0: one row serves all rows
   kOperandBulk = 4,    ///< a tensor map exists: base and pitches are multiples of 16 bytes
+  kOperandBroadcast0 = 8,   ///< one matrix serves the whole of dimension 0
+  kOperandBroadcast1 = 16,  ///< and of dimension 1
 };
 
 /// One tensor as this node sees it, merged to at most four dimensions, outermost first.
@@ -43,7 +45,7 @@ static_assert(sizeof(CodeWord) == 4);
 
 inline constexpr int kSourceTemporary = 16;
 inline constexpr int kTemporaries = 4;      ///< of elementwise types
-inline constexpr int kGemmTemporaries = 2;  ///< beside an accumulator tile there are registers for two
+inline constexpr int kGemmTemporaries = 1;  ///< beside an accumulator tile there are registers for one
 inline constexpr int kNoSource = 255;
 inline constexpr int kSourceConstant = 20;
 

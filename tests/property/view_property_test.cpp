@@ -9,7 +9,9 @@
 namespace megakittens::ir {
 namespace {
 
-int pick(int low, int high) { return *rc::gen::inRange(low, high); }
+int pick(int low, int high) {
+  return *rc::gen::inRange(low, high);
+}
 
 /// Every address of one box of the view, in row-major order.
 std::vector<std::int64_t> addresses(const View& view, const Box& part) {
@@ -23,9 +25,13 @@ std::vector<std::int64_t> addresses(const View& view, const Box& part) {
   return result;
 }
 
-Box whole_box(const View& view) { return {Extents(view.sizes.size(), 0), view.sizes}; }
+Box whole_box(const View& view) {
+  return {Extents(view.sizes.size(), 0), view.sizes};
+}
 
-std::vector<std::int64_t> addresses(const View& view) { return addresses(view, whole_box(view)); }
+std::vector<std::int64_t> addresses(const View& view) {
+  return addresses(view, whole_box(view));
+}
 
 /// A tensor without overlap: dense, padded, or permuted.
 Tensor random_tensor() {
@@ -65,21 +71,25 @@ View random_step(const View& view, bool& exact) {
   int dim = pick(0, view.rank());
   auto size = static_cast<int>(view.sizes[dim]);
   switch (pick(0, 6)) {
-    case 0: return size > 0 ? view.select(dim, pick(0, size)) : view;
+    case 0:
+      return size > 0 ? view.select(dim, pick(0, size)) : view;
     case 1: {
       int start = pick(0, size + 1);
       int step = pick(1, 4);
       if (step > 1) exact = false;
       return view.slice(dim, start, pick(start, size + 2), step);
     }
-    case 2: return view.transpose(dim, pick(0, view.rank()));
+    case 2:
+      return view.transpose(dim, pick(0, view.rank()));
     case 3: {
       if (size != 1) return view.rank() < 6 ? view.unsqueeze(dim) : view;
       Extents sizes = view.sizes;
       sizes[dim] = pick(1, 4);
       return view.expand(sizes);
     }
-    default: exact = false; return random_reshape(view);
+    default:
+      exact = false;
+      return random_reshape(view);
   }
 }
 

@@ -36,7 +36,9 @@ std::string fault_of(const Graph& graph) {
 
 }  // namespace
 
-TEST(Graph, a_built_graph_passes_every_rule) { EXPECT_EQ(fault_of(small_mlp()), ""); }
+TEST(Graph, a_built_graph_passes_every_rule) {
+  EXPECT_EQ(fault_of(small_mlp()), "");
+}
 
 TEST(Graph, the_table_shows_views_as_python_writes_them) {
   std::string text = to_string(small_mlp());

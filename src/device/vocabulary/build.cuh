@@ -2,6 +2,7 @@
 #pragma once
 
 #include "device/core/types.cuh"
+#include "program/node_record.hpp"
 
 namespace megakittens::device {
 
@@ -38,9 +39,16 @@ inline constexpr uint32_t kRingStages = 8;
 /// Byte offsets from the 1024-aligned start of dynamic shared memory: pages, then slots, then mbarriers.
 template <class B>
 struct Layout {
-  static constexpr uint32_t kSlotBytes = 512;
   static constexpr uint32_t kSlots = B::kPages * B::kPageBytes;
-  static constexpr uint32_t kPageMap = 256;  ///< inside a slot: eight bytes, four bits a logical page
+  // Inside a slot, after the instruction's 256 bytes:
+  static constexpr uint32_t kPageMap = 256;  ///< eight bytes, four bits a logical page
+  static constexpr uint32_t kCodeCount = 264;
+  static constexpr uint32_t kWindows = 272;  ///< OperandWindow of each operand
+  static constexpr uint32_t kWindowBytes = 24;
+  static constexpr uint32_t kCode = kWindows + program::kMaxOperands * kWindowBytes;
+  static constexpr uint32_t kConstants = kCode + program::kMaxCode * 4;
+  static constexpr uint32_t kSlotBytes = kConstants + program::kMaxConstants * 4;
+  static_assert(kSlotBytes % 16 == 0 && kWindows % 8 == 0);
   static constexpr uint32_t kBarriers = kSlots + B::kSlots * kSlotBytes;
   static constexpr uint32_t kSlotReady = kBarriers;
   static constexpr uint32_t kSlotDone = kSlotReady + 8 * B::kSlots;
@@ -50,7 +58,8 @@ struct Layout {
   static constexpr uint32_t kStageFull = kPageFree + 8 * B::kPages;
   static constexpr uint32_t kStageFree = kStageFull + 8 * kRingStages;
   static constexpr uint32_t kTileDone = kStageFree + 8 * kRingStages;
-  static constexpr uint32_t kAccumulatorFull = kTileDone + 8 * kRingStages;
+  static constexpr uint32_t kProductsDone = kTileDone + 8 * kRingStages;  ///< launcher: one a commit, in turn
+  static constexpr uint32_t kAccumulatorFull = kProductsDone + 8 * kRingStages;
   static constexpr uint32_t kAccumulatorFree = kAccumulatorFull + 8;
   static constexpr uint32_t kTensorMemory = kAccumulatorFree + 8;  ///< address that tcgen05.alloc wrote
   static constexpr uint32_t kEpoch = kTensorMemory + 8;            ///< this launch's number, and whether to run at all

@@ -38,6 +38,17 @@ MK_DEVICE T constant(const T* address) {
   return *address;
 }
 
+/// An operand as the current instruction sees it: element (row, column) of the last two dimensions lies at
+/// base + row * row_bytes + column * column_bytes. The controller resolves it once an instruction.
+struct OperandWindow {
+  char* base;
+  int64_t row_bytes;
+  int32_t column_bytes;
+  uint32_t type;   ///< program::ElementType
+  uint32_t flags;  ///< program::OperandFlags
+  uint32_t map;    ///< number of its tensor map, or kNoMap
+};
+
 template <class B>
 struct Context {
   using Build = B;
@@ -46,12 +57,14 @@ struct Context {
   const LaunchParameters& launch;
   uint32_t base;  ///< shared-window address of the pages
   Role role;
-  uint32_t warp;       ///< in the CTA
-  uint32_t epoch;      ///< launches on this workspace before this one
-  uint32_t iteration;  ///< instructions that this CTA has begun before this one
-  uint32_t ring;       ///< ring stages that instructions before this one used
-  uint32_t tiles;      ///< output tiles that instructions before this one handed to the storer
-  bool aborted;        ///< waits return at once; copies, stores and arrivals are left out
+  uint32_t warp;          ///< in the CTA
+  uint32_t epoch;         ///< launches on this workspace before this one
+  uint32_t iteration;     ///< instructions that this CTA has begun before this one
+  uint32_t ring;          ///< ring stages that instructions before this one used
+  uint32_t tiles;         ///< output tiles that instructions before this one handed to the storer
+  uint32_t accumulators;  ///< tiles that instructions before this one computed in tensor memory
+  uint32_t products;      ///< launcher: stages whose products it committed
+  bool aborted;           ///< waits return at once; copies, stores and arrivals are left out
 
   MK_DEVICE uint32_t slot() const { return iteration % B::kSlots; }
   MK_DEVICE uint32_t slot_address() const { return base + Shared::kSlots + slot() * Shared::kSlotBytes; }
@@ -67,6 +80,30 @@ struct Context {
   MK_DEVICE const NodeRecord* record() const { return launch.records + word(program::kWordNode); }
   MK_DEVICE const TensorMap* map(uint32_t number) const { return static_cast<const TensorMap*>(launch.maps) + number; }
   MK_DEVICE char* storage(uint32_t number) const { return static_cast<char*>(constant(launch.storages + number)); }
+
+  /// Operand k's type, flags and map, in one word: 8, 8 and 16 bits.
+  MK_DEVICE uint32_t operand_word(uint32_t k) const {
+    return shared_word(slot_address() + Shared::kWindows + k * Shared::kWindowBytes + 20);
+  }
+  MK_DEVICE OperandWindow window(uint32_t k) const {
+    const uint32_t at = slot_address() + Shared::kWindows + k * Shared::kWindowBytes;
+    const Words<2> base = ptx::ld_shared_v2(at), rows = ptx::ld_shared_v2(at + 8), rest = ptx::ld_shared_v2(at + 16);
+    auto wide = [](const Words<2>& words) {
+      return uint64_t{lane_value<uint32_t>(words.w[1])} << 32 | lane_value<uint32_t>(words.w[0]);
+    };
+    const uint32_t word = lane_value<uint32_t>(rest.w[1]);
+    return {.base = reinterpret_cast<char*>(wide(base)),
+            .row_bytes = static_cast<int64_t>(wide(rows)),
+            .column_bytes = static_cast<int32_t>(lane_value<uint32_t>(rest.w[0])),
+            .type = word & 0xff,
+            .flags = word >> 8 & 0xff,
+            .map = word >> 16};
+  }
+  MK_DEVICE uint32_t code_count() const { return shared_word(slot_address() + Shared::kCodeCount); }
+  MK_DEVICE uint32_t code(uint32_t at) const { return shared_word(slot_address() + Shared::kCode + 4 * at); }
+  MK_DEVICE float code_constant(uint32_t at) const {
+    return bit_cast<float>(shared_word(slot_address() + Shared::kConstants + 4 * at));
+  }
 
   /// Physical page of logical page `lid`, and its address. Read from the slot each time: registers are scarcer.
   MK_DEVICE uint32_t page(uint32_t lid) const {

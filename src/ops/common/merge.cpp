@@ -85,6 +85,8 @@ program::OperandRecord operand_record(const ir::View& view, ir::DType dtype, boo
     record.sizes[d] = static_cast<std::int32_t>(view.sizes[d]);
   }
   if (view.strides[2] == 0) record.flags |= program::kOperandVector;
+  if (view.strides[0] == 0) record.flags |= program::kOperandBroadcast0;
+  if (view.strides[1] == 0) record.flags |= program::kOperandBroadcast1;
   return record;
 }
 

@@ -10,22 +10,29 @@ namespace megakittens::ops {
 
 namespace elementwise {
 
-/// What a record says about slots, read once an instruction.
+/// What the instruction says about slots.
 struct SlotPlan {
-  uint32_t rows;   ///< of a tile
+  uint32_t operands;
+  uint32_t rows;  ///< of a tile
   uint32_t bytes;  ///< of a slot
   uint32_t per_tile;
   uint32_t per_page;
 
-  MK_DEVICE explicit SlotPlan(const program::NodeRecord* record) {
-    rows = device::constant(record->parameters + kTileRows);
-    bytes = device::constant(record->parameters + kSlotBytes);
-    per_tile = device::constant(record->parameters + kSlotsPerTile);
-    per_page = device::constant(record->parameters + kSlotsPerPage);
+  template <class B>
+  MK_DEVICE explicit SlotPlan(const device::Context<B>& c) {
+    const uint32_t shape = static_cast<uint32_t>(c.index(kShape)), counts = static_cast<uint32_t>(c.index(kSlotCounts));
+    operands = shape >> 8 & 0xff;
+    rows = shape >> 16;
+    bytes = static_cast<uint32_t>(c.index(kSlotBytes));
+    per_tile = counts & 0xffff;
+    per_page = counts >> 16;
   }
   MK_DEVICE uint32_t pages(uint32_t tiles) const { return (tiles * per_tile + per_page - 1) / per_page; }
+  /// Operand k's slot of tile `tile`.
   template <class B>
-  MK_DEVICE uint32_t address(const device::Context<B>& c, uint32_t slot) const {
+  MK_DEVICE uint32_t address(const device::Context<B>& c, uint32_t tile, uint32_t k) const {
+    const uint32_t number = static_cast<uint32_t>(c.index(k < 8 ? kSlotsLow : kSlotsHigh)) >> (4 * (k % 8)) & 15;
+    const uint32_t slot = tile * per_tile + number;
     return c.page_address(slot / per_page) + slot % per_page * bytes;
   }
 };
@@ -40,22 +47,12 @@ MK_DEVICE uint32_t tile_count(const device::Context<B>& c) {
   return (static_cast<uint32_t>(c.index(kColumns)) + kTileColumns - 1) / kTileColumns;
 }
 
-/// Calls f(operand number, record, slot in the tile) for every operand that has a slot.
-template <class F>
-MK_DEVICE void for_each_slot(const program::NodeRecord* record, F&& f) {
-  const uint32_t operands = device::constant(&record->operand_count);
-  uint32_t next = 0, lent = 0;
-  bool lender = false;
+/// Calls f(k, type, map) for every operand that has a slot and is, or is not, an output.
+template <class B, class F>
+MK_DEVICE void for_each_slot(const device::Context<B>& c, uint32_t operands, bool outputs, F&& f) {
   MK_ROLLED for (uint32_t k = 0; k < operands; ++k) {
-    const program::OperandRecord& operand = record->operands[k];
-    if (operand.map == program::kNoMap) continue;
-    const bool output = (operand.flags & program::kOperandOutput) != 0;
-    if (output && (operand.flags & kSharesSlot) != 0) {
-      f(k, operand, lent);
-      continue;
-    }
-    if (!output && !lender) lender = true, lent = next;
-    f(k, operand, next++);
+    const uint32_t word = c.operand_word(k), map = word >> 16;
+    if (map != program::kNoMap && ((word >> 8 & program::kOperandOutput) != 0) == outputs) f(k, word & 0xff, map);
   }
 }
 
@@ -76,13 +73,6 @@ struct TilePort {
   uint32_t tile;
   int32_t row;  ///< of the chunk inside the tile
 
-  MK_DEVICE uint32_t slot_of(uint32_t k) const {
-    uint32_t slot = 0;
-    for_each_slot(global.record, [&](uint32_t operand, const program::OperandRecord&, uint32_t at) {
-      if (operand == k) slot = at;
-    });
-    return slot;
-  }
   MK_DEVICE SharedRun run(uint32_t slot_address, uint32_t type, uint32_t g) const {
     const Lanes<uint32_t> lane = device::lane_index();
     const Lanes<uint32_t> element =
@@ -90,18 +80,16 @@ struct TilePort {
     return {element * element_size(type) + slot_address};
   }
   MK_DEVICE void load(uint32_t k, Lanes<float> (&values)[kChunk]) const {
-    const program::OperandRecord& operand = global.record->operands[k];
-    if (operand.map == program::kNoMap) return global.load(k, values);
-    const uint32_t address = plan.address(global.c, tile * plan.per_tile + slot_of(k));
-    MK_UNROLL for (uint32_t g = 0; g < kRuns; ++g)
-        read_run(operand.type, run(address, operand.type, g), values + g * kRun);
+    const uint32_t word = global.c.operand_word(k), type = word & 0xff;
+    if (word >> 16 == program::kNoMap) return global.load(k, values);
+    const uint32_t address = plan.address(global.c, tile, k);
+    MK_UNROLL for (uint32_t g = 0; g < kRuns; ++g) read_run(type, run(address, type, g), values + g * kRun);
   }
   MK_DEVICE void store(uint32_t k, Lanes<float> (&values)[kChunk]) const {
-    const program::OperandRecord& operand = global.record->operands[k];
-    if (operand.map == program::kNoMap) return global.store(k, values);
-    const uint32_t address = plan.address(global.c, tile * plan.per_tile + slot_of(k));
-    MK_UNROLL for (uint32_t g = 0; g < kRuns; ++g)
-        write_run(operand.type, run(address, operand.type, g), values + g * kRun);
+    const uint32_t word = global.c.operand_word(k), type = word & 0xff;
+    if (word >> 16 == program::kNoMap) return global.store(k, values);
+    const uint32_t address = plan.address(global.c, tile, k);
+    MK_UNROLL for (uint32_t g = 0; g < kRuns; ++g) write_run(type, run(address, type, g), values + g * kRun);
   }
 };
 
@@ -126,8 +114,7 @@ struct Elementwise : Quiet {
       if (dependent) wait_counters(c, 0xff & ~program::kGuardWrite);
       return fill_stage(c, 0, 0);
     }
-    const program::NodeRecord* record = c.record();
-    const SlotPlan plan(record);
+    const SlotPlan plan(c);
     uint32_t guarded = 0;
     MK_ROLLED for (uint32_t w = 0; w < c.wait_count(); ++w) guarded |= c.guard(w);
     const uint32_t tiles = tile_count(c);
@@ -138,18 +125,17 @@ struct Elementwise : Quiet {
       for (; pages < plan.pages(t + 1); ++pages) wait_page(c, pages);
       if (t == 0 && dependent && wait_counters(c, 0xff & ~program::kGuardWrite)) ptx::fence_proxy_async_global();
       uint32_t bytes = 0;
-      for_each_slot(record, [&](uint32_t k, const program::OperandRecord& operand, uint32_t) {
-        if ((operand.flags & program::kOperandOutput) == 0 && ((program::guard_bit(k) & guarded) != 0) == dependent)
-          bytes += plan.rows * kTileColumns * element_size(operand.type);
+      for_each_slot(c, plan.operands, false, [&](uint32_t k, uint32_t type, uint32_t) {
+        if (((program::guard_bit(k) & guarded) != 0) == dependent)
+          bytes += plan.rows * kTileColumns * element_size(type);
       });
       fill_stage(c, t, bytes);
       if (c.aborted) continue;
       const int32_t at[4] = {c.index(kColumn) + static_cast<int32_t>(t) * kTileColumns, c.index(kRow), c.index(kOuter1),
                              c.index(kOuter0)};
-      for_each_slot(record, [&](uint32_t k, const program::OperandRecord& operand, uint32_t slot) {
-        if ((operand.flags & program::kOperandOutput) == 0 && ((program::guard_bit(k) & guarded) != 0) == dependent)
-          ptx::cp_async_bulk_tensor_g2s<4>(plan.address(c, t * plan.per_tile + slot), c.map(operand.map), at,
-                                           stage_full(c, t));
+      for_each_slot(c, plan.operands, false, [&](uint32_t k, uint32_t, uint32_t map) {
+        if (((program::guard_bit(k) & guarded) != 0) == dependent)
+          ptx::cp_async_bulk_tensor_g2s<4>(plan.address(c, t, k), c.map(map), at, stage_full(c, t));
       });
     }
   }
@@ -157,10 +143,9 @@ struct Elementwise : Quiet {
   template <class B>
   MK_DEVICE void consume(device::Context<B>& c) const {
     using namespace elementwise;
-    const program::NodeRecord* record = c.record();
-    const SlotPlan plan(record);
-    const bool tiled = is_tiled(c), single_row = (device::constant(&record->flags) & kSingleRow) != 0;
-    TilePort<B> port{{c, record, ChunkPlace<B>(c, single_row)}, plan, 0, 0};
+    const SlotPlan plan(c);
+    const bool tiled = is_tiled(c), single_row = (static_cast<uint32_t>(c.index(kShape)) & kSingleRow) != 0;
+    TilePort<B> port{{c, ChunkPlace<B>(c, single_row)}, plan, 0, 0};
     const int32_t column_end = c.index(kColumn) + c.index(kColumns);
     if (!tiled) {
       pass_pages_warp(c);
@@ -180,7 +165,7 @@ struct Elementwise : Quiet {
         port.global.place.first_column = single_row ? n + warp * kLongRow : n;
         Lanes<float> acc[kChunk];
         MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) acc[i] = 0.0f;
-        run_code<program::kTemporaries>(record, acc, port);
+        run_code<program::kTemporaries>(c, acc, port);
       }
       if (tiled) finish_tile_warp(c, block);
     }
@@ -192,8 +177,7 @@ struct Elementwise : Quiet {
   MK_DEVICE void store(device::Context<B>& c) const {
     using namespace elementwise;
     if (!is_tiled(c)) return;
-    const program::NodeRecord* record = c.record();
-    const SlotPlan plan(record);
+    const SlotPlan plan(c);
     const uint32_t tiles = tile_count(c), pages = plan.pages(tiles);
     MK_ROLLED for (uint32_t lid = pages; lid < B::kPages; ++lid) {
       wait_page(c, lid);
@@ -206,9 +190,8 @@ struct Elementwise : Quiet {
       if (!c.aborted) {
         const int32_t at[4] = {c.index(kColumn) + static_cast<int32_t>(t) * kTileColumns, c.index(kRow),
                                c.index(kOuter1), c.index(kOuter0)};
-        for_each_slot(record, [&](uint32_t, const program::OperandRecord& operand, uint32_t slot) {
-          if ((operand.flags & program::kOperandOutput) != 0)
-            ptx::cp_async_bulk_tensor_s2g<4>(c.map(operand.map), at, plan.address(c, t * plan.per_tile + slot));
+        for_each_slot(c, plan.operands, true, [&](uint32_t k, uint32_t, uint32_t map) {
+          ptx::cp_async_bulk_tensor_s2g<4>(c.map(map), at, plan.address(c, t, k));
         });
         ptx::cp_async_bulk_commit_group();
         ptx::cp_async_bulk_wait_group_read<0>();

@@ -17,7 +17,7 @@ namespace {
 /// Which operands travel by bulk copy, and how many slots a tile needs.
 struct Slots {
   std::vector<bool> mapped;
-  std::vector<bool> shares;
+  std::vector<int> number;  ///< of each operand's slot in a tile, -1 without
   int per_tile = 0;
   int largest_element = 1;
 };
@@ -34,16 +34,16 @@ std::optional<Slots> assign_slots(const Space& space) {
     if (output && !bulk_suited(view, space.types[k])) return std::nullopt;
     slots.mapped.push_back(output || (matrix && bulk_suited(view, space.types[k])));
     if (!output && matrix && !slots.mapped.back()) return std::nullopt;
-    slots.shares.push_back(false);
+    slots.number.push_back(-1);
     if (!slots.mapped.back()) continue;
     slots.largest_element = std::max(slots.largest_element, bytes);
     if (output && lender >= 0 && ir::size_of(space.types[lender]) == bytes) {
-      slots.shares.back() = true;
+      slots.number.back() = slots.number[lender];
       lender = -1;
       continue;
     }
     if (!output && lender < 0) lender = static_cast<int>(k);
-    ++slots.per_tile;
+    slots.number.back() = slots.per_tile++;
   }
   return slots;
 }
@@ -79,7 +79,7 @@ std::optional<std::string> Elementwise::unsuited(const ir::Graph& graph, const i
   auto made = make_space(graph, node);
   if (auto* problem = std::get_if<std::string>(&made)) return fmt::format("elementwise: {}", *problem);
   const Space& space = std::get<Space>(made);
-  if ((space.record.flags & kSingleRow) != 0) return "elementwise: a single row has no tiles";
+  if (space.single_row) return "elementwise: a single row has no tiles";
   if (space.views[0].sizes[3] < kTileColumns) return "elementwise: rows are shorter than a tile";
   std::optional<Slots> slots = assign_slots(space);
   if (!slots) return "elementwise: an operand's base, strides or pitch do not suit bulk copies (multiples of 16 bytes)";
@@ -113,18 +113,21 @@ std::unique_ptr<NodePlan> Elementwise::plan(const ir::Graph& graph, const ir::No
          row_blocks * ((column_tiles + 2 * tiles - 1) / (2 * tiles)) >= 2 * options.config.sms)
     tiles *= 2;
 
-  space.record.parameters[kTileRows] = tile_rows;
-  space.record.parameters[kSlotBytes] = slot_bytes();
-  space.record.parameters[kSlotsPerTile] = slots.per_tile;
-  space.record.parameters[kSlotsPerPage] = page_bytes / slot_bytes();
+  std::vector<std::int32_t> shape{shape_word(space, tile_rows), slot_bytes(),
+                                  slots.per_tile | page_bytes / slot_bytes() << 16};
+  std::uint64_t numbers = 0;
+  for (std::size_t k = 0; k < slots.number.size(); ++k)
+    numbers |= static_cast<std::uint64_t>(std::max(slots.number[k], 0)) << (4 * k);
+  shape.push_back(static_cast<std::int32_t>(static_cast<std::uint32_t>(numbers)));
+  shape.push_back(static_cast<std::int32_t>(static_cast<std::uint32_t>(numbers >> 32)));
   std::vector<program::TensorMapDescription> maps;
   for (std::size_t k = 0; k < space.views.size(); ++k) {
     if (!slots.mapped[k]) continue;
     space.record.operands[k].map = static_cast<std::uint16_t>(maps.size());
-    space.record.operands[k].flags |= program::kOperandBulk | (slots.shares[k] ? kSharesSlot : 0);
+    space.record.operands[k].flags |= program::kOperandBulk;
     maps.push_back(map_of(space, static_cast<int>(k), tile_rows));
   }
-  auto plan = std::make_unique<RectanglePlan>(std::move(space), tile_rows, std::int64_t{kTileColumns} * tiles);
+  auto plan = std::make_unique<RectanglePlan>(std::move(space), tile_rows, std::int64_t{kTileColumns} * tiles, shape);
   plan->icode = kIcode_elementwise;
   plan->maps = std::move(maps);
   return plan;

@@ -63,14 +63,19 @@ std::variant<Space, std::string> make_space(const ir::Graph& graph, const ir::No
   for (std::size_t k = 0; k < total; ++k)
     record.operands[k] = operand_record(merged->views[k], space.types[k], static_cast<int>(k) >= space.inputs);
   for (int d = 0; d < program::kMaxTileRank; ++d) record.extents[d] = static_cast<std::int32_t>(merged->sizes[d]);
-  if (merged->sizes[2] == 1) record.flags |= kSingleRow;
+  space.single_row = merged->sizes[2] == 1;
   set_code(record, std::get<Code>(code));
   space.views = std::move(merged->views);
   return space;
 }
 
-RectanglePlan::RectanglePlan(Space space, std::int64_t rows, std::int64_t columns)
-    : block_rows_(rows), block_columns_(columns), inputs_(space.inputs) {
+std::int32_t shape_word(const Space& space, int tile_rows) {
+  return static_cast<std::int32_t>((space.single_row ? kSingleRow : 0) | std::uint32_t{space.record.operand_count} << 8 |
+                                   static_cast<std::uint32_t>(tile_rows) << 16);
+}
+
+RectanglePlan::RectanglePlan(Space space, std::int64_t rows, std::int64_t columns, std::vector<std::int32_t> shape)
+    : block_rows_(rows), block_columns_(columns), shape_(std::move(shape)), inputs_(space.inputs) {
   record = space.record;
   views = std::move(space.views);
   const ir::Extents& sizes = views[0].sizes;
@@ -101,6 +106,7 @@ InstructionPlan RectanglePlan::instruction(std::int64_t i) const {
   InstructionPlan plan;
   for (std::int64_t word : {outer0, outer1, row, column, rows, columns})
     plan.index.push_back(static_cast<std::int32_t>(word));
+  plan.index.insert(plan.index.end(), shape_.begin(), shape_.end());
   ir::Box box{.lo = {outer0, outer1, row, column}, .hi = {outer0 + 1, outer1 + 1, row + rows, column + columns}};
   for (int k = 0; k < static_cast<int>(views.size()); ++k)
     (k < inputs_ ? plan.reads : plan.writes).push_back({.operand = k, .box = box});

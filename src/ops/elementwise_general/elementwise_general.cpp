@@ -25,13 +25,14 @@ std::optional<std::string> ElementwiseGeneral::unsuited(const ir::Graph& graph, 
 std::unique_ptr<NodePlan> ElementwiseGeneral::plan(const ir::Graph& graph, const ir::Node& node,
                                                    const PlanOptions& options) const {
   Space space = std::get<Space>(make_space(graph, node));
-  bool single_row = (space.record.flags & kSingleRow) != 0;
+  bool single_row = space.single_row;
   std::int64_t columns = single_row ? 16 * kLongRow : 2 * kTileColumns;
   const ir::Extents& sizes = space.views[0].sizes;
   if (single_row)
     while (columns > kLongRow && sizes[0] * sizes[1] * sizes[3] / columns < options.config.sms) columns /= 2;
   std::int64_t rows = single_row ? 1 : rows_for_parallelism(sizes, columns, 128, 8, options.config.sms);
-  auto plan = std::make_unique<RectanglePlan>(std::move(space), rows, columns);
+  std::vector<std::int32_t> shape{shape_word(space, 0)};
+  auto plan = std::make_unique<RectanglePlan>(std::move(space), rows, columns, shape);
   plan->icode = kIcode_elementwise_general;
   return plan;
 }

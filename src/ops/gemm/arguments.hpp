@@ -7,8 +7,8 @@
 
 namespace megakittens::ops::gemm {
 
-/// instruction.index: batch position, first row and column of the output tile, its extents (already clipped).
-enum Index { kOuter0, kOuter1, kRow, kColumn, kRows, kColumns, kIndexCount };
+/// instruction.index: batch position, first row and column of the output tile, its extents (already clipped), K.
+enum Index { kOuter0, kOuter1, kRow, kColumn, kRows, kColumns, kTileDepth, kIndexCount };
 
 /// record.parameters
 enum Parameter { kDepth, kParameterCount };

@@ -138,7 +138,7 @@ InstructionPlan TilePlan::instruction(std::int64_t i) const {
   std::int64_t own_row = row + half * own_rows;
   std::int64_t own_end = std::max(own_row, std::min(own_row + own_rows, space_.m));
   InstructionPlan plan;
-  for (std::int64_t word : {outer0, outer1, own_row, column, own_end - own_row, column_end - column})
+  for (std::int64_t word : {outer0, outer1, own_row, column, own_end - own_row, column_end - column, space_.k})
     plan.index.push_back(static_cast<std::int32_t>(word));
   // A pair's halves both declare the whole tile, as the two CTAs of a pair finish it together.
   auto box = [&](std::int64_t r0, std::int64_t r1, std::int64_t c0, std::int64_t c1) {

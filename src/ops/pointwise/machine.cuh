@@ -161,10 +161,10 @@ MK_DEVICE void run_word(const CodeWord word, Lanes<float> (&acc)[kChunk], Lanes<
 #undef MK_CASE
 }
 
-/// Runs all of `record`'s code on `acc`. `port.load(k, s)` reads operand k's chunk and `port.store(k, type, acc)`
+/// Runs the current instruction's code on `acc`. `port.load(k, s)` reads operand k's chunk and `port.store(k, type, acc)`
 /// writes output operand k's.
-template <int kTemporaries, class Port>
-MK_DEVICE void run_code(const program::NodeRecord* record, Lanes<float> (&acc)[kChunk], Port& port) {
+template <int kTemporaries, class B, class Port>
+MK_DEVICE void run_code(const device::Context<B>& c, Lanes<float> (&acc)[kChunk], Port& port) {
   Lanes<float> temporaries[kTemporaries][kChunk];
   Lanes<float> s[kChunk];
   // Defined on every path, or the compiler keeps them alive around the loop.
@@ -172,9 +172,9 @@ MK_DEVICE void run_code(const program::NodeRecord* record, Lanes<float> (&acc)[k
     s[i] = 0.0f;
     MK_UNROLL for (int t = 0; t < kTemporaries; ++t) temporaries[t][i] = 0.0f;
   }
-  const uint32_t count = device::constant(&record->code_count);
+  const uint32_t count = c.code_count();
   MK_ROLLED for (uint32_t at = 0; at < count; ++at) {
-    const CodeWord word = device::constant(record->code + at);
+    const CodeWord word = device::bit_cast<CodeWord>(c.code(at));
     if (static_cast<CodeOp>(word.op) == CodeOp::store) {
       port.store(word.third, acc);
       continue;
@@ -185,7 +185,7 @@ MK_DEVICE void run_code(const program::NodeRecord* record, Lanes<float> (&acc)[k
       MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) s[i] =
           pick_temporary<kTemporaries>(word.source - program::kSourceTemporary, temporaries, i);
     } else if (word.source != program::kNoSource) {
-      const float value = device::constant(record->constants + (word.source - program::kSourceConstant));
+      const float value = c.code_constant(word.source - program::kSourceConstant);
       MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) s[i] = value;
     }
     run_word<kTemporaries>(word, acc, s, temporaries);
@@ -196,14 +196,13 @@ MK_DEVICE void run_code(const program::NodeRecord* record, Lanes<float> (&acc)[k
 template <class B, class Place>
 struct GlobalPort {
   const device::Context<B>& c;
-  const program::NodeRecord* record;
   Place place;
 
   MK_DEVICE void load(uint32_t k, Lanes<float> (&values)[kChunk]) const {
-    GlobalOperand(c, record->operands[k]).load(place, values);
+    GlobalOperand(c.window(k)).load(place, values);
   }
   MK_DEVICE void store(uint32_t k, Lanes<float> (&values)[kChunk]) const {
-    if (!c.aborted) GlobalOperand(c, record->operands[k]).store(place, values);
+    if (!c.aborted) GlobalOperand(c.window(k)).store(place, values);
   }
 };
 

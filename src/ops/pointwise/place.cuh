@@ -50,30 +50,25 @@ struct GlobalRun {
 
 /// An operand in global memory, resolved for one access.
 struct GlobalOperand {
-  char* base;  ///< of (outer0, outer1, 0, 0)
-  int64_t row_stride;
-  int64_t column_stride;
+  char* base;  ///< of row and column 0
+  int64_t row_bytes;
+  int32_t column_bytes;
   uint32_t type;
   bool vector;  ///< eight neighbours are aligned vectors in every run
 
-  template <class B>
-  MK_DEVICE GlobalOperand(const device::Context<B>& c, const program::OperandRecord& record) {
-    type = record.type;
-    const int64_t size = element_size(type);
-    const int64_t start =
-        record.offset + record.strides[0] * c.index(kTileOuter0) + record.strides[1] * c.index(kTileOuter1);
-    base = c.storage(record.storage) + start * size;
-    row_stride = record.strides[2];
-    column_stride = record.strides[3];
+  MK_DEVICE explicit GlobalOperand(const device::OperandWindow& window) {
+    base = window.base;
+    row_bytes = window.row_bytes;
+    column_bytes = window.column_bytes;
+    type = window.type;
     // Runs begin at multiples of eight columns.
-    vector = is_floating(type) && column_stride == 1 &&
-             (device::bit_cast<uint64_t>(base) | static_cast<uint64_t>(row_stride * size)) % 16 == 0;
+    vector = is_floating(type) && column_bytes == static_cast<int32_t>(element_size(type)) &&
+             (device::bit_cast<uint64_t>(base) | static_cast<uint64_t>(row_bytes)) % 16 == 0;
   }
 
   MK_DEVICE Lanes<uint64_t> offset(Lanes<int32_t> row, Lanes<int32_t> column) const {
-    const Lanes<int64_t> element =
-        device::convert<int64_t>(row) * row_stride + device::convert<int64_t>(column) * column_stride;
-    return device::convert<uint64_t>(element * int64_t{element_size(type)});
+    return device::convert<uint64_t>(device::convert<int64_t>(row) * row_bytes +
+                                     device::convert<int64_t>(column) * int64_t{column_bytes});
   }
   template <class Place>
   MK_DEVICE GlobalRun run(const Place& place, uint32_t g) const {
