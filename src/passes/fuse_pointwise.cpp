@@ -27,7 +27,8 @@ PointwiseBody join(const PointwiseBody& producer, const PointwiseBody& consumer,
                    ir::DType between, Numerics numerics) {
   PointwiseBody joint{.steps = producer.steps, .results = {}};
   int result = producer.results[0];
-  if (numerics == Numerics::eager && between != ir::DType::f32 && between != ir::DType::boolean) {
+  // What becomes bool is 0 or 1 whatever the numerics.
+  if (between == ir::DType::boolean || (numerics == Numerics::eager && between != ir::DType::f32)) {
     joint.steps.push_back({.op = ir::PointwiseOp::round, .args = {Ref::step(result)}, .dtype = between});
     result = static_cast<int>(joint.steps.size()) - 1;
   }

@@ -19,7 +19,7 @@ using testing::HasSubstr;
 /// General and tiled nodes, products by bulk copies and by hand, updates in place.
 ir::Graph everything() {
   ir::Builder b;
-  Handle x = b.input("x", DType::bf16, {128, 264}), w = b.input("w", DType::bf16, {264, 264});
+  Handle x = b.input("x", DType::bf16, {64, 136}), w = b.input("w", DType::bf16, {136, 136});
   Handle odd = b.input("odd", DType::bf16, {33, 45}), v = b.input("v", DType::bf16, {45, 33});
   for (int i = 0; i < 2; ++i) {
     x = b.assign(x, b.relu(b.matmul(x, w)));
@@ -129,16 +129,17 @@ TEST(Abort, whichever_wait_is_unsatisfiable_every_role_runs_through) {
     setup.schedule.config.queue = queue;
     GraphRun run(everything(), setup);
     std::uint64_t seed = 0;
-    for (const Instruction& instruction : run.program().instructions) {
+    for (const program::NodeInfo& node : run.program().nodes) {
+      const Instruction& instruction = run.program().instructions[node.first];
       for (int w = 0; w < instruction.wait_count; ++w) {
         Spoilt spoilt(run, instruction.number, w);
-        for (int round = 0; round < 2; ++round) {
-          run.workspace().reset();
-          const RunResult result = run.launch(1, bounded(++seed));
-          EXPECT_TRUE(result.report.ok()) << "instruction " << instruction.number << " wait " << w << " seed " << seed
-                                          << ": " << result.report.text();
-          EXPECT_EQ(run.workspace().abort_record().claimed, 1U);
-        }
+        run.workspace().reset();
+        emulator::RunOptions options = bounded(++seed);
+        options.check = seed % 4 == 0;
+        const RunResult result = run.launch(1, options);
+        EXPECT_TRUE(result.report.ok()) << "instruction " << instruction.number << " wait " << w << " seed " << seed
+                                        << ": " << result.report.text();
+        EXPECT_EQ(run.workspace().abort_record().claimed, 1U);
       }
     }
     run.workspace().reset();
