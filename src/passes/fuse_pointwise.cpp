@@ -144,13 +144,15 @@ class Fuser {
   const ir::Graph& graph_;
   Numerics numerics_;
   std::vector<std::optional<ir::Node>> nodes_;
-  std::vector<std::vector<int>> uses_;         // nodes that read a value, ascending
+  std::vector<std::vector<int>> uses_;  // nodes that read a value, ascending
   std::vector<bool> returned_;
   std::vector<std::vector<int>> overwritten_;  // nodes that write into the storage of a root value
 };
 
 }  // namespace
 
-ir::Graph fuse_pointwise(const ir::Graph& graph, Numerics numerics) { return Fuser(graph, numerics).run(); }
+ir::Graph fuse_pointwise(const ir::Graph& graph, Numerics numerics) {
+  return Fuser(graph, numerics).run();
+}
 
 }  // namespace megakittens::passes

@@ -76,9 +76,10 @@ TEST(Abort, a_hang_without_a_word) {
   ASSERT_EQ(stuck.wait_count, 1);
   Spoilt spoilt(run, stuck.number, 0);
   const RunResult result = run.launch(1, {});
-  EXPECT_THAT(result.report.deadlock,
-              AllOf(HasSubstr("(follower, instruction " + std::to_string(stuck.number) + ") polls global memory 'counters'"),
-                    HasSubstr("for the counter to reach 2"), HasSubstr("waits for parity"), HasSubstr("'stage_full[0]'")));
+  EXPECT_THAT(
+      result.report.deadlock,
+      AllOf(HasSubstr("(follower, instruction " + std::to_string(stuck.number) + ") polls global memory 'counters'"),
+            HasSubstr("for the counter to reach 2"), HasSubstr("waits for parity"), HasSubstr("'stage_full[0]'")));
 }
 
 TEST(Abort, the_record_names_role_instruction_and_counter) {
