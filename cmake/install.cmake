@@ -27,6 +27,19 @@ configure_file(cmake/megakittens-config.cmake.in megakittens-config.cmake @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/megakittens-config.cmake ${PROJECT_BINARY_DIR}/megakittens-config-version.cmake
         DESTINATION ${package_folder} COMPONENT library)
 
+# Every examples/*.cpp, built in the tree from the public headers and the library alone, and run.
+function(mk_examples)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.cpp)
+  foreach(source ${sources})
+    cmake_path(GET source STEM name)
+    add_executable(example_${name} ${source})
+    set_target_properties(example_${name} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY examples)
+    target_link_libraries(example_${name} PRIVATE mk_warnings megakittens::megakittens)
+    add_test(NAME examples.${name}_runs COMMAND example_${name})
+    set_tests_properties(examples.${name}_runs PROPERTIES LABELS examples TIMEOUT 120)
+  endforeach()
+endfunction()
+
 # Installs this build into a folder of its own, then builds and runs the examples as a project outside the tree.
 function(mk_test_install)
   set(flags "")

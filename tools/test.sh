@@ -11,7 +11,7 @@ status=0
 printf '[test] CTest\n'
 ctest --preset release -LE '^gpu$' -j "$jobs" --no-tests=error --output-junit "$PWD/$results/ctest.xml" || status=1
 printf '[test] pytest\n'
-.venv/bin/python -m pytest -q -m 'not gpu' --junitxml="$results/pytest.xml" tests/python tests/lint || status=1
+.venv/bin/python -m pytest -q -m 'not gpu' --junitxml="$results/pytest.xml" tests/python tests/cli tests/lint || status=1
 .venv/bin/python tools/report_skips.py "$results/ctest.xml" "$results/pytest.xml" || status=1
 if [ $status = 0 ]; then printf '[test] passed\n'; else printf '[test] FAILED\n'; fi
 exit $status

@@ -197,9 +197,10 @@ void store_strong(const std::uint64_t* address, std::uint32_t lanes, std::uint32
   write(Space::kGlobal, address, lanes, bytes, static_cast<const std::byte*>(data), Operation::kAtomic,
         "st.relaxed or st.release");
   for (std::uint32_t lane = 0; lane < kLanes; lane++) {
+    if ((lanes >> lane & 1) == 0) continue;
     const bool matters =
         release || machine.warp().fence_release != nullptr || machine.sync_words().find(address[lane]) != nullptr;
-    if ((lanes >> lane & 1) != 0 && matters) teach(machine, address[lane], release, false);
+    if (matters) teach(machine, address[lane], release, false);
   }
   machine.step();
 }

@@ -54,6 +54,8 @@ struct Cta {
   View cluster_pending, cluster_done;           // what this CTA's own warps bring to the cluster barrier
   std::unordered_set<const void*> fenced_maps;  // tensor maps in global memory that were made visible (row 18)
   std::uint32_t running = 0;
+  std::uint32_t free_registers = 0;  // of the SM's 2048 a lane and warp slot, those that no warp of this CTA holds
+  std::vector<Waiter> register_waiters;
   std::uint32_t async_in_flight = 0;  // agents that touch this CTA's shared memory
   std::array<std::unique_ptr<WgmmaQueue>, 4> wgmma;
   std::unique_ptr<TensorMemory> tensor_memory;

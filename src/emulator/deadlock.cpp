@@ -53,8 +53,9 @@ std::string Machine::wait_text(const Warp& warp) {
       return "waits for its products";
     case WaitKind::kTensorMemory:
       return "waits for tensor memory";
-    case WaitKind::kWarpgroup:
-      return "waits for the other warps of its warpgroup";
+    case WaitKind::kRegisters:
+      return fmt::format("waits for registers: it has {} and asks for {}, {} are free in its CTA", warp.registers,
+                         wait.value, warp.cta->free_registers);
     case WaitKind::kNothing:
       break;
   }

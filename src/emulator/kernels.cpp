@@ -1,5 +1,6 @@
 #include "emulator/kernels.hpp"
 
+#include "interpreter/sm100.cuh"
 #include "interpreter/sm90.cuh"
 
 namespace megakittens::emulator {
@@ -7,6 +8,10 @@ namespace {
 
 void run_sm90(const void* parameters) {
   interpreter::interpret_sm90(*static_cast<const program::LaunchParameters*>(parameters));
+}
+
+void run_sm100(const void* parameters) {
+  interpreter::interpret_sm100(*static_cast<const program::LaunchParameters*>(parameters));
 }
 
 template <class Build>
@@ -22,7 +27,7 @@ KernelInfo info(Kernel kernel) {
 }  // namespace
 
 KernelInfo kernel_for(program::Architecture architecture) {
-  (void)architecture;
+  if (architecture == program::Architecture::sm_100a) return info<interpreter::BlackwellBuild>(run_sm100);
   return info<interpreter::HopperBuild>(run_sm90);
 }
 

@@ -16,7 +16,7 @@ thread_local Machine* current_machine = nullptr;
 constexpr std::uint64_t kNanosecondsPerStep = 10;
 constexpr std::uint64_t kExpiry = std::uint64_t{1} << 40;  // about 18 minutes: beyond any bound a kernel waits for
 constexpr int kIdleRounds = 3;     // times that everyone who polls looks again before we believe in a deadlock
-constexpr int kExpirations = 256;  // times that time jumps without progress before we stop hoping
+constexpr int kExpirations = 512;  // times that time jumps without progress before we stop hoping
 
 }  // namespace
 

@@ -1,4 +1,6 @@
 // Building and leaving: CTAs, warps and their fibres.
+#include <algorithm>
+
 #include "emulator/machine.hpp"
 #include "emulator/tensor_memory.hpp"
 #include "emulator/wgmma.hpp"
@@ -10,6 +12,12 @@ namespace {
 constexpr std::uint32_t kMostCtas = 148;
 constexpr std::uint32_t kMostSharedBytes = 227 * 1024;
 constexpr std::byte kPoison{0xFB};  // as bf16, f16 and float: large negative numbers that spoil any result
+
+// 65,536 registers an SM are 2,048 a lane summed over warps; a launch takes as many as the CTA's size allows.
+constexpr std::uint32_t kSmRegisters = 2048;
+constexpr std::uint32_t registers_at_launch(std::uint32_t warps) {
+  return std::min(kSmRegisters / warps / 8 * 8, 248u);
+}
 
 void require(bool condition, const std::string& message) {
   if (!condition) throw OptionError(message);
@@ -55,6 +63,7 @@ void Machine::make_ctas() {
       Warp& warp = *cta.warps.back();
       warp.cta = &cta;
       warp.index = w;
+      warp.registers = registers_at_launch(c.warps);
       warp.view.local.set(component::kWarp + w, 1);
       renew_context(warp);
       warp.fibre.start(c.stack_bytes, &Machine::enter, &warp);
@@ -62,6 +71,7 @@ void Machine::make_ctas() {
     }
     for (std::uint32_t g = 0; g < c.warps / 4; g++) cta.wgmma[g] = std::make_unique<WgmmaQueue>(cta, g);
     cta.running = c.warps;
+    cta.free_registers = kSmRegisters - c.warps * registers_at_launch(c.warps);
     unfinished_ += c.warps;
   }
 }

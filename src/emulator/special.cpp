@@ -68,10 +68,6 @@ void fence_proxy_tensormap(const void* map) {
   machine.cta().fenced_maps.insert(map);
   machine.step();
 }
-void set_registers(int, bool) {
-  Machine::current().step();
-}
-
 void require_one_lane(const char* instruction) {
   if (single_lane_depth > 0) return;
   Machine& machine = Machine::current();

@@ -133,12 +133,13 @@ void TcgenQueue::run_product(Machine& machine, const Item& item) {
 
   std::vector<float> b(kDepth * n);
   for (std::uint32_t rank = 0; rank < ctas; rank++) {  // each CTA of a pair holds half of B's columns
-    read_operand(machine, *cta_.cluster->ctas[rank], operand(o.descriptor_b, !shape.trans_b, type), n / ctas,
-                 b.data() + rank * (n / ctas), n, read, warp, compute);
+    read_operand(machine, *(ctas == 1 ? &cta_ : cta_.cluster->ctas[rank]),
+                 operand(o.descriptor_b, !shape.trans_b, type), n / ctas, b.data() + rank * (n / ctas), n, read, warp,
+                 compute);
   }
   std::vector<float> a(kDepth * share.rows), c(std::size_t{share.rows} * n);
   for (std::uint32_t rank = 0; rank < ctas; rank++) {
-    Cta& cta = *cta_.cluster->ctas[rank];
+    Cta& cta = *(ctas == 1 ? &cta_ : cta_.cluster->ctas[rank]);
     TensorMemory& memory = *cta.tensor_memory;
     if (!memory.allocated(column, share.width())) {
       machine.add_finding(Rule::kTensorMemoryMisuse, 20,

@@ -14,7 +14,7 @@ enum class WaitKind : std::uint8_t {
   kBulkGroups,    // value: groups that may stay in flight; detail: 1 for .read
   kWgmmaGroups,   // value: groups that may stay in flight
   kTensorMemory,  // tcgen05.wait, or an allocation that finds no columns
-  kWarpgroup,     // a collective operation of four warps
+  kRegisters,     // value: registers a lane that setmaxnreg asks for
 };
 
 struct Wait {

@@ -56,6 +56,7 @@ struct Warp {
   bool phase_meant = false;  // from mean_phase: which phase the next parity wait stands for
   std::uint32_t meant_phase = 0;
 
+  std::uint32_t registers = 0;  // a lane; see setmaxnreg
   BulkGroups bulk;
   std::vector<Waiter> bulk_waiters;   // the warp itself, in wait_group
   std::uint32_t wgmma_committed = 0;  // groups of its warpgroup that this warp has committed

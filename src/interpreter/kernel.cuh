@@ -25,8 +25,11 @@ MK_DEVICE void init_barriers(uint32_t base) {
   init("stage_full", S::kStageFull, device::kRingStages, device::kStageFills);
   init("stage_free", S::kStageFree, device::kRingStages, device::kStageFrees);
   init("tile_done", S::kTileDone, device::kRingStages, device::kConsumerWarps);
-  init("accumulator_full", S::kAccumulatorFull, 1, 1);
-  init("accumulator_free", S::kAccumulatorFree, 1, device::kConsumerWarps);
+  if (B::kLauncher) {
+    init("products_done", S::kProductsDone, device::kRingStages, 1);
+    init("accumulator_full", S::kAccumulatorFull, 1, 1);
+    init("accumulator_free", S::kAccumulatorFree, 1, device::kConsumerWarps);
+  }
   for (uint32_t i = 0; i < B::kPages; ++i) device::name_shared(base + i * B::kPageBytes, "page", i);
   for (uint32_t i = 0; i < B::kSlots; ++i) device::name_shared(base + S::kSlots + i * S::kSlotBytes, "slot", i);
   ptx::fence_mbarrier_init_release_cluster();
@@ -59,6 +62,8 @@ MK_DEVICE void interpret(const program::LaunchParameters& launch) {
                .iteration = 0,
                .ring = 0,
                .tiles = 0,
+               .accumulators = 0,
+               .products = 0,
                .aborted = false};
   device::one_lane([&] { ptx::st_shared_u32(note_address(c), 0); });
   if (warp == device::kControllerWarp) {

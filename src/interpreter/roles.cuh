@@ -30,6 +30,7 @@ template <class B, class Op>
 MK_DEVICE void end_instruction(Context<B>& c, Op op) {
   c.ring += op.ring_stages(c);
   c.tiles += op.output_tiles(c);
+  c.accumulators += op.accumulator_tiles(c);
 }
 
 /// Loader, follower, launcher and storer: one lane each.

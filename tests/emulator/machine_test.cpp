@@ -341,6 +341,23 @@ TEST(Exits, with_a_store_that_still_reads_shared_space_are_found) {
   EXPECT_TRUE(seen);
 }
 
+TEST(Registers, move_between_warpgroups_and_are_waited_for) {
+  LaunchConfig config = small(12);
+  auto kernel = [] {
+    if (device::host::warp_index() < 8) {
+      ptx::setmaxnreg_inc<224>();
+    } else {
+      ptx::setmaxnreg_dec<56>();
+    }
+  };
+  expect_good(config, kernel, [] {}, [] {});
+}
+
+TEST(Registers, that_nobody_gives_back_are_told) {
+  const Report report = run(small(12), [] { ptx::setmaxnreg_inc<224>(); });
+  EXPECT_THAT(report.deadlock, HasSubstr("waits for registers: it has 168 and asks for 224"));
+}
+
 TEST(Launches, that_the_machine_cannot_hold_are_refused) {
   LaunchConfig config;
   config.warps = 17;

@@ -58,7 +58,8 @@ struct Layout {
   static constexpr uint32_t kStageFull = kPageFree + 8 * B::kPages;
   static constexpr uint32_t kStageFree = kStageFull + 8 * kRingStages;
   static constexpr uint32_t kTileDone = kStageFree + 8 * kRingStages;
-  static constexpr uint32_t kAccumulatorFull = kTileDone + 8 * kRingStages;
+  static constexpr uint32_t kProductsDone = kTileDone + 8 * kRingStages;  ///< launcher: one a commit, in turn
+  static constexpr uint32_t kAccumulatorFull = kProductsDone + 8 * kRingStages;
   static constexpr uint32_t kAccumulatorFree = kAccumulatorFull + 8;
   static constexpr uint32_t kTensorMemory = kAccumulatorFree + 8;  ///< address that tcgen05.alloc wrote
   static constexpr uint32_t kEpoch = kTensorMemory + 8;            ///< this launch's number, and whether to run at all

@@ -76,12 +76,14 @@ struct Context {
   const LaunchParameters& launch;
   uint32_t base;  ///< shared-window address of the pages
   Role role;
-  uint32_t warp;       ///< in the CTA
-  uint32_t epoch;      ///< launches on this workspace before this one
-  uint32_t iteration;  ///< instructions that this CTA has begun before this one
-  uint32_t ring;       ///< ring stages that instructions before this one used
-  uint32_t tiles;      ///< output tiles that instructions before this one handed to the storer
-  bool aborted;        ///< waits return at once; copies, stores and arrivals are left out
+  uint32_t warp;          ///< in the CTA
+  uint32_t epoch;         ///< launches on this workspace before this one
+  uint32_t iteration;     ///< instructions that this CTA has begun before this one
+  uint32_t ring;          ///< ring stages that instructions before this one used
+  uint32_t tiles;         ///< output tiles that instructions before this one handed to the storer
+  uint32_t accumulators;  ///< tiles that instructions before this one computed in tensor memory
+  uint32_t products;      ///< launcher: stages whose products it committed
+  bool aborted;           ///< waits return at once; copies, stores and arrivals are left out
 
   MK_DEVICE uint32_t slot() const { return iteration % B::kSlots; }
   MK_DEVICE uint32_t slot_address() const { return base + Shared::kSlots + slot() * Shared::kSlotBytes; }

@@ -50,16 +50,17 @@ struct QuadPlace : TileBounds<B> {
   }
 };
 
-/// Stores a warp's 16 rows of a tile of kColumns, of which warp w has rows 16 w and on. The array is turned round by
-/// one chunk after another, so that the loop stays rolled and every access to it has a fixed number.
+/// Stores a warp's 16 rows of kColumns columns, from column `first` of the tile on; warp w has rows 16 w and on. The
+/// array is turned round by one chunk after another, so that the loop stays rolled and every access to it has a fixed
+/// number.
 template <int kColumns, class B>
-MK_DEVICE void store_accumulators(device::Context<B>& c, Lanes<float> (&acc)[kColumns / 2]) {
+MK_DEVICE void store_accumulators(device::Context<B>& c, Lanes<float> (&acc)[kColumns / 2], int32_t first = 0) {
   constexpr uint32_t kCount = kColumns / 2;
   GlobalPort<B, QuadPlace<B>> port{c, QuadPlace<B>(c)};
   MK_ROLLED for (int32_t n = 0; n < kColumns; n += 32) {
     Lanes<float> chunk[kChunk];
     transpose_quad(acc, chunk);
-    port.place.first = n;
+    port.place.first = first + n;
     run_code<program::kGemmTemporaries>(c, chunk, port);
     if (n + 32 < kColumns) MK_UNROLL for (uint32_t i = 0; i + kChunk < kCount; ++i) acc[i] = acc[i + kChunk];
   }

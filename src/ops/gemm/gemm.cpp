@@ -16,6 +16,8 @@ namespace {
 
 enum class LayoutB : std::uint8_t { k_major, n_major };
 
+constexpr int kPages = 7;
+
 /// How B lies, or why bulk copies cannot bring it.
 std::variant<LayoutB, std::string> layout_of_b(const Space& space) {
   if (bulk_suited(space.views[1], space.in, true)) return LayoutB::n_major;
@@ -45,11 +47,9 @@ program::TensorMapDescription map_of(const ir::View& view, ir::DType dtype, int 
 
 /// The order in which Hopper's loop lets go of its pages (ops/gemm/sm90.cuh): unused ones, then B's page of each of the
 /// last chunks of K with A's page behind its second half.
-std::uint64_t release_order(std::int64_t depth) {
+std::vector<int> hopper_order(std::int64_t chunks) {
   constexpr int kStages = 4;
   constexpr int kFirstPageA = 4;
-  constexpr int kPages = 7;
-  std::int64_t chunks = (depth + kStageDepth - 1) / kStageDepth;
   std::vector<int> order;
   auto used = [&](int lid) {
     return lid < kFirstPageA ? lid < chunks : lid < kFirstPageA + 2 && 2 * (lid - kFirstPageA) < chunks;
@@ -62,6 +62,26 @@ std::uint64_t release_order(std::int64_t depth) {
     bool last_of_a = k % 2 == 1 ? k + 3 >= chunks : k + 1 >= chunks;
     if (last_of_a) order.push_back(kFirstPageA + stage / 2);
   }
+  return order;
+}
+
+/// The same of Blackwell's loop (ops/gemm/sm100.cuh): unused ones, then both pages of each of the last chunks.
+std::vector<int> blackwell_order(std::int64_t chunks) {
+  constexpr int kStages = 3;
+  std::vector<int> order;
+  for (int lid = static_cast<int>(2 * std::min<std::int64_t>(chunks, kStages)); lid < kPages; ++lid)
+    order.push_back(lid);
+  for (std::int64_t k = std::max<std::int64_t>(0, chunks - kStages); k < chunks; ++k) {
+    int stage = static_cast<int>(k % kStages);
+    order.push_back(2 * stage);
+    order.push_back(2 * stage + 1);
+  }
+  return order;
+}
+
+std::uint64_t release_order(std::int64_t depth, bool blackwell) {
+  std::int64_t chunks = (depth + kStageDepth - 1) / kStageDepth;
+  std::vector<int> order = blackwell ? blackwell_order(chunks) : hopper_order(chunks);
   std::uint64_t packed = 0;
   for (std::size_t q = 0; q < order.size(); ++q) packed |= static_cast<std::uint64_t>(order[q]) << (4 * q);
   return packed;
@@ -106,7 +126,7 @@ std::unique_ptr<NodePlan> Gemm::plan(const ir::Graph& graph, const ir::Node& nod
   std::uint16_t icode = layout == LayoutB::k_major ? (f16 ? kIcode_gemm_f16_kmajor : kIcode_gemm_bf16_kmajor)
                                                    : (f16 ? kIcode_gemm_f16_nmajor : kIcode_gemm_bf16_nmajor);
   TileShape shape{.rows = paired ? 2 * rows : rows, .columns = columns, .paired = paired};
-  std::uint64_t order = blackwell ? program::kReleaseInOrder : release_order(space.k);
+  std::uint64_t order = release_order(space.k, blackwell);
   auto plan = std::make_unique<TilePlan>(std::move(space), shape);
   plan->icode = icode;
   plan->release_order = order;

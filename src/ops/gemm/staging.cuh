@@ -17,6 +17,7 @@ struct StridedMatrix {
   int64_t depth_bytes;
   int32_t row_end;
   int32_t depth;
+  uint32_t type;
 
   MK_DEVICE Lanes<uint64_t> offset(int32_t row, Lanes<int32_t> k) const {
     return device::convert<uint64_t>(device::convert<int64_t>(k) * depth_bytes + row_bytes * row);
@@ -27,14 +28,22 @@ struct StridedMatrix {
 template <class B>
 MK_DEVICE StridedMatrix matrix_a(const device::Context<B>& c) {
   const device::OperandWindow window = c.window(0);
-  return {window.base, window.row_bytes, window.column_bytes, c.index(gemm::kRow) + c.index(gemm::kRows),
-          c.index(gemm::kTileDepth)};
+  return {window.base,
+          window.row_bytes,
+          window.column_bytes,
+          c.index(gemm::kRow) + c.index(gemm::kRows),
+          c.index(gemm::kTileDepth),
+          window.type};
 }
 template <class B>
 MK_DEVICE StridedMatrix matrix_b(const device::Context<B>& c) {
   const device::OperandWindow window = c.window(1);
-  return {window.base, window.column_bytes, window.row_bytes, c.index(gemm::kColumn) + c.index(gemm::kColumns),
-          c.index(gemm::kTileDepth)};
+  return {window.base,
+          window.column_bytes,
+          window.row_bytes,
+          c.index(gemm::kColumn) + c.index(gemm::kColumns),
+          c.index(gemm::kTileDepth),
+          window.type};
 }
 
 /// `tile_rows` rows of 64 16-bit elements from (row, k) on, as rows of 128 bytes with the 128-byte swizzle, at
@@ -56,7 +65,7 @@ MK_DEVICE void stage_16bit(const device::Context<B>& c, const StridedMatrix& mat
   }
 }
 
-/// `tile_rows` rows of 32 floats from (row, k) on. Element (r, j) lies at r * row_bytes + j * depth_bytes.
+/// `tile_rows` rows of 32 values, made float, from (row, k) on. Element (r, j) lies at r * row_bytes + j * depth_bytes.
 template <class B>
 MK_DEVICE void stage_float(const device::Context<B>& c, const StridedMatrix& matrix, int32_t row, int32_t k,
                            uint32_t tile_rows, uint32_t address, uint32_t row_bytes, uint32_t depth_bytes) {
@@ -64,8 +73,9 @@ MK_DEVICE void stage_float(const device::Context<B>& c, const StridedMatrix& mat
   MK_ROLLED for (uint32_t r = c.warp; r < tile_rows; r += device::kConsumerWarps) {
     const int32_t at = row + static_cast<int32_t>(r);
     const Lanes<bool> inside = depth < (at < matrix.row_end ? matrix.depth : 0);
-    const Lanes<uint32_t> value = ptx::ld_global_u32(matrix.base, matrix.offset(at, depth), inside, 0u);
-    ptx::st_shared_u32(device::lane_index() * depth_bytes + (r * row_bytes + address), value);
+    const Lanes<float> value = load_value(matrix.type, matrix.base, matrix.offset(at, depth), inside);
+    ptx::st_shared_u32(device::lane_index() * depth_bytes + (r * row_bytes + address),
+                       device::bit_cast<uint32_t>(value));
   }
 }
 

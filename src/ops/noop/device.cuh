@@ -24,6 +24,10 @@ struct Quiet {
   MK_DEVICE uint32_t output_tiles(const device::Context<B>&) const {
     return 0;
   }
+  template <class B>
+  MK_DEVICE uint32_t accumulator_tiles(const device::Context<B>&) const {
+    return 0;
+  }
   /// By the loader (dependent: false) and by the follower (true).
   template <class B>
   MK_DEVICE void bring(device::Context<B>&, bool) const {}

@@ -1,0 +1,84 @@
+#include "megakittens/program.hpp"
+
+#include "api/translate.hpp"
+#include "runtime/host_run.hpp"
+#include "runtime/program_file.hpp"
+#include "runtime/values.hpp"
+#include "support/error.hpp"
+
+namespace megakittens {
+namespace {
+
+std::vector<TensorInfo> infos_of(const std::vector<program::Port>& ports) {
+  std::vector<TensorInfo> list;
+  for (const program::Port& port : ports) list.push_back(api::info_of(port));
+  return list;
+}
+
+}  // namespace
+
+Program Program::load(const std::string& path) {
+  return Program(std::make_shared<const State>(State{runtime::load_program(path)}));
+}
+
+void Program::save(const std::string& path) const {
+  runtime::save_program(state_->program, path);
+}
+
+std::string Program::to_text() const {
+  return program::to_text(state_->program);
+}
+
+std::string Program::describe_instruction(std::size_t number) const {
+  return program::describe_instruction(state_->program, number);
+}
+
+const std::string& Program::name() const {
+  return state_->program.name;
+}
+
+std::vector<TensorInfo> Program::inputs() const {
+  return infos_of(state_->program.inputs);
+}
+
+std::vector<TensorInfo> Program::outputs() const {
+  return infos_of(state_->program.outputs);
+}
+
+std::size_t Program::instruction_count() const {
+  return state_->program.instructions.size();
+}
+
+std::size_t Program::counter_count() const {
+  return state_->program.counters.size();
+}
+
+std::uint32_t Program::waves() const {
+  return state_->program.waves();
+}
+
+RunResult Program::run(const std::vector<HostTensor>& inputs, const RunOptions& options) const {
+  const program::Program& program = state_->program;
+  api::expect_tensors(fmt::format("program '{}'", program.name), this->inputs(), inputs);
+  std::vector<runtime::HostBuffer> buffers;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const program::Port& port = program.inputs[i];
+    buffers.emplace_back(program.storages[port.storage].bytes);
+    runtime::write_port(port, inputs[i].bytes(), buffers.back());
+  }
+  runtime::HostProgram host(program);
+  emulator::RunOptions internal;
+  internal.seed = options.schedule_seed;
+  internal.check = options.check;
+  const runtime::HostRun run = host.run(std::move(buffers), internal);
+  runtime::expect_good(program, run.report);
+  RunResult result;
+  result.seconds = run.seconds;
+  for (const program::Port& port : program.outputs)
+    result.outputs.push_back(api::tensor_of(port, run.storages[port.storage]));
+  for (const program::Port& port : program.inputs)
+    result.inputs.push_back(api::tensor_of(port, run.storages[port.storage]));
+  return result;
+}
+
+}  // namespace megakittens

@@ -1,0 +1,128 @@
+// megakittens doctor: what this machine has, and what that allows.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include "cli/commands.hpp"
+#include "emulator/kernels.hpp"
+#include "jit/locate.hpp"
+#include "jit/nvrtc.hpp"
+#include "megakittens/version.hpp"
+#include "runtime/driver.hpp"
+#include "support/error.hpp"
+#include "support/options.hpp"
+
+namespace megakittens::cli {
+namespace {
+
+void line(const char* what, const std::string& text) {
+  std::puts(fmt::format("  {:<12}{}", what, text).c_str());
+}
+
+struct Gpus {
+  bool driver = false;
+  int usable = 0;  // of an architecture that the interpreter is written for
+};
+
+constexpr int kMajorAttribute = 75;  // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, then MINOR
+constexpr int kMinorAttribute = 76;
+
+Gpus look_for_gpus() {
+  Gpus found;
+  try {
+    runtime::driver();
+    found.driver = true;
+    int number = 0;
+    MK_CUDA(driver_get_version(&number));
+    line("driver", fmt::format("CUDA {}.{}", number / 1000, number % 1000 / 10));
+    int devices = 0;
+    MK_CUDA(device_get_count(&devices));
+    if (devices == 0) line("GPU", "none");
+    for (int ordinal = 0; ordinal < devices; ++ordinal) {
+      runtime::CuDevice device{};
+      char name[256] = "";
+      int major = 0;
+      int minor = 0;
+      MK_CUDA(device_get(&device, ordinal));
+      MK_CUDA(device_get_name(name, sizeof(name), device));
+      MK_CUDA(device_get_attribute(&major, kMajorAttribute, device));
+      MK_CUDA(device_get_attribute(&minor, kMinorAttribute, device));
+      const bool usable = (major == 9 || major == 10) && minor == 0;
+      found.usable += usable ? 1 : 0;
+      line("GPU", fmt::format("{} '{}', sm_{}{}{}", ordinal, name, major, minor,
+                              usable ? "a" : "; programs are made for sm_90a and sm_100a"));
+    }
+  } catch (const Error& error) {
+    line(found.driver ? "GPU" : "driver", fmt::format("none ({})", error.what()));
+  }
+  return found;
+}
+
+bool look_for_nvrtc() {
+  try {
+    const jit::Nvrtc nvrtc = jit::open_nvrtc();
+    line("NVRTC", fmt::format("{}.{}, {}", nvrtc.major, nvrtc.minor, nvrtc.path));
+    return true;
+  } catch (const UserError& error) {
+    line("NVRTC", fmt::format("none ({})", error.what()));
+    return false;
+  }
+}
+
+std::string find_in_path(const std::string& name) {
+  const char* path = std::getenv("PATH");
+  std::string rest = path == nullptr ? "" : path;
+  while (!rest.empty()) {
+    const std::size_t end = rest.find(':');
+    const std::string file = rest.substr(0, end) + "/" + name;
+    if (::access(file.c_str(), X_OK) == 0 && std::filesystem::is_regular_file(file)) return file;
+    rest = end == std::string::npos ? "" : rest.substr(end + 1);
+  }
+  return "";
+}
+
+void look_for_compilers() {
+  std::string found;
+  for (const char* name : {"g++", "clang++", "nvcc", "ptxas", "python3"})
+    if (const std::string file = find_in_path(name); !file.empty()) found += (found.empty() ? "" : ", ") + file;
+  line("compilers", found.empty() ? "none" : found);
+}
+
+int run() {
+  std::puts(fmt::format("megakittens {}\n\nthis machine", version()).c_str());
+  line("processors", std::to_string(std::thread::hardware_concurrency()));
+  const double memory = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+  line("memory", fmt::format("{:.1f} GB", memory / (1 << 30)));
+  const Gpus gpus = look_for_gpus();
+  const bool nvrtc = look_for_nvrtc();
+  look_for_compilers();
+  const emulator::KernelInfo kernel = emulator::kernel_for(program::Architecture::sm_90a);
+  line("emulator", fmt::format("built in: {} warps, {} pages of {} bytes, {} slots a CTA", kernel.warps, kernel.pages,
+                               kernel.page_bytes, kernel.slots));
+  std::puts("\nwhat that allows");
+  line("schedule", "yes: graphs to programs, for sm_90a and sm_100a");
+  line("run", "yes, on the emulator");
+  line("compile", nvrtc ? "yes: device code for sm_90a and sm_100a with NVRTC"
+                        : "no: `pip install nvidia-cuda-nvrtc`, or set MEGAKITTENS_NVRTC");
+  if (gpus.usable > 0)
+    line("GPU", "found; this version's commands run on the emulator only");
+  else
+    line("GPU", gpus.driver ? "no: none of a supported architecture" : "no: the driver is missing or does not start");
+  const std::vector<std::string> unknown = unknown_knobs();
+  if (!unknown.empty()) std::puts("\nenvironment");
+  for (const std::string& sentence : unknown) std::puts(("  " + sentence).c_str());
+  return kSuccess;
+}
+
+}  // namespace
+
+Command add_doctor(CLI::App& app) {
+  CLI::App* parser = app.add_subcommand("doctor", "Say what this machine has and what that allows.");
+  return {parser, [] { return run(); }};
+}
+
+}  // namespace megakittens::cli

@@ -1,0 +1,95 @@
+#include "cli/options.hpp"
+
+#include <charconv>
+
+#include "runtime/program_file.hpp"
+#include "support/error.hpp"
+#include "support/files.hpp"
+
+namespace megakittens::cli {
+namespace {
+
+constexpr std::uint64_t kMaxFileBytes = std::uint64_t{1} << 32;
+
+ops::Tiling parse_tiling(const std::string& text) {
+  if (text == "auto") return ops::Tiling::automatic;
+  if (text == "seed") return ops::Tiling::seed;
+  throw OptionError(fmt::format("unknown tiling '{}'; known are auto, seed", text));
+}
+
+}  // namespace
+
+std::string option_names(const CLI::App& parser) {
+  std::string names;
+  for (const CLI::Option* option : parser.get_options())
+    if (!option->get_positional()) names += (names.empty() ? "" : ", ") + option->get_name();
+  return names;
+}
+
+bool parse_switch(const std::string& option, const std::string& text) {
+  if (text == "on") return true;
+  if (text == "off") return false;
+  throw OptionError(fmt::format("{} takes on or off, not '{}'", option, text));
+}
+
+std::uint64_t parse_number(const std::string& option, const std::string& text, std::uint64_t least,
+                           std::uint64_t most) {
+  std::uint64_t value = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (fault != std::errc() || end != text.data() + text.size() || value < least || value > most)
+    throw OptionError(fmt::format("{} takes a whole number from {} to {}, not '{}'", option, least, most, text));
+  return value;
+}
+
+void ScheduleArguments::add_to(CLI::App& parser) {
+  auto add = [&](const char* name, std::string& text, const char* type, const char* help) {
+    options_.push_back(parser.add_option(name, text, help)->type_name(type)->group("Scheduling"));
+  };
+  add("--target", target_, "sm_90a|sm_100a", "architecture to schedule for; sm_90a unless given");
+  add("--sms", sms_, "N", "multiprocessors; 132 for sm_90a and 148 for sm_100a unless given");
+  add("--cluster", cluster_, "N", "CTAs a cluster, 1 or 2; 2 unless given");
+  add("--queue", queue_, "per-sm|global", "a list for each SM, or one queue taken by ticket; per-sm unless given");
+  add("--tiling", tiling_, "auto|seed", "tile shapes by cost, or the seed's fixed ones; auto unless given");
+  add("--fusion", fusion_, "on|off", "join chains of operations; on unless given");
+  add("--numerics", numerics_, "eager|fused",
+      "round after each operation as PyTorch's eager does, or keep fp32 inside a chain; eager unless given");
+}
+
+runtime::PrepareOptions ScheduleArguments::parse() const {
+  runtime::PrepareOptions options;
+  options.architecture = program::parse_architecture(target_);
+  if (!sms_.empty()) options.sms = static_cast<std::uint32_t>(parse_number("--sms", sms_, 1, 4096));
+  options.cluster = static_cast<std::uint32_t>(parse_number("--cluster", cluster_, 1, 2));
+  options.queue = program::parse_queue_mode(queue_);
+  options.tiling = parse_tiling(tiling_);
+  options.fusion = parse_switch("--fusion", fusion_);
+  options.numerics = passes::parse_numerics(numerics_);
+  return options;
+}
+
+std::string ScheduleArguments::given() const {
+  for (const CLI::Option* option : options_)
+    if (option->count() > 0) return option->get_name();
+  return "";
+}
+
+Input load_input(const std::string& path) {
+  const std::string bytes = read_file(path, kMaxFileBytes);
+  if (runtime::is_program_file(bytes)) return {.graph = {}, .program = runtime::parse_program(bytes, path)};
+  const std::size_t start = bytes.find_first_not_of(" \t\r\n");
+  if (start == std::string::npos || bytes[start] != '{')
+    throw FormatError(fmt::format("{}: neither a graph (.mkg.json) nor a program file", path));
+  try {
+    return {.graph = ir::from_json(bytes), .program = {}};
+  } catch (const FormatError& error) {
+    throw FormatError(fmt::format("{}: {}", path, error.what()));
+  }
+}
+
+ir::Graph load_graph(const std::string& path, const std::string& command) {
+  Input input = load_input(path);
+  if (!input.graph) throw OptionError(fmt::format("{}: a program; {} takes a graph (.mkg.json)", path, command));
+  return std::move(*input.graph);
+}
+
+}  // namespace megakittens::cli

@@ -1,0 +1,130 @@
+// megakittens run G|P: on the emulator, with random inputs, compared with the reference.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <chrono>
+#include <cstdio>
+
+#include "cli/commands.hpp"
+#include "cli/options.hpp"
+#include "cli/progress.hpp"
+#include "cli/verdict.hpp"
+#include "runtime/host_run.hpp"
+#include "runtime/values.hpp"
+#include "schedule/verify.hpp"
+#include "support/error.hpp"
+
+namespace megakittens::cli {
+namespace {
+
+struct Arguments {
+  std::string file;
+  std::string graph;
+  std::string device = "emulator";
+  ScheduleArguments scheduling;
+  std::string schedule_seed = "1";
+  std::string input_seed = "1";
+  std::string check = "on";
+  bool json = false;
+};
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Of a program from a file: the verifier's findings, as sentences. Throws FormatError where an instruction would leave
+/// its tensors.
+std::vector<std::string> findings_of(const program::Program& program) {
+  std::vector<std::string> sentences;
+  for (const schedule::Finding& finding : schedule::verify(program, {.most = 20, .type_of = {}})) {
+    if (finding.rule == schedule::Rule::outside || finding.rule == schedule::Rule::bounds)
+      throw FormatError(fmt::format("the program is not safe to run: {}", finding.text));
+    sentences.push_back(fmt::format("[{}] {}", schedule::name_of(finding.rule), finding.text));
+  }
+  return sentences;
+}
+
+/// The program, and the graph where there is one; notes the orderings of a program from a file.
+Input load(const Arguments& arguments, Verdict& verdict) {
+  Input input = load_input(arguments.file);
+  const runtime::PrepareOptions options = arguments.scheduling.parse();
+  if (input.graph) {
+    if (!arguments.graph.empty()) throw OptionError("--graph belongs to a program file; a graph file was given");
+    input.program = runtime::prepare(*input.graph, options);
+    return input;
+  }
+  if (const std::string given = arguments.scheduling.given(); !given.empty())
+    throw OptionError(fmt::format("{}: already scheduled; {} has no effect on a program", arguments.file, given));
+  if (!arguments.graph.empty()) {
+    input.graph = load_graph(arguments.graph, "--graph");
+    expect_same_tensors(*input.graph, *input.program);
+  }
+  verdict.orderings = findings_of(*input.program);
+  return input;
+}
+
+int run(const Arguments& arguments) {
+  if (arguments.device != "emulator")
+    throw OptionError(fmt::format("unknown device '{}'; known are emulator", arguments.device));
+  emulator::RunOptions options;
+  options.seed = parse_number("--schedule-seed", arguments.schedule_seed, 0, UINT64_MAX);
+  options.check = parse_switch("--check", arguments.check);
+  const std::uint64_t input_seed = parse_number("--input-seed", arguments.input_seed, 0, UINT64_MAX);
+
+  Verdict verdict;
+  Progress progress;
+  progress.stage("scheduling");
+  auto start = std::chrono::steady_clock::now();
+  const Input input = load(arguments, verdict);
+  const program::Program& program = *input.program;
+  verdict.prepare_seconds = seconds_since(start);
+
+  progress.stage("making inputs");
+  std::vector<std::vector<float>> values =
+      input.graph ? runtime::random_inputs(*input.graph, input_seed) : runtime::random_inputs(program, input_seed);
+  runtime::HostProgram host(program);
+  progress.stage(fmt::format("emulating {} instructions on {} SMs", program.instructions.size(), program.config.sms));
+  const runtime::HostRun result = host.run(runtime::to_buffers(program, values), options);
+  verdict.report = result.report;
+  verdict.run_seconds = result.seconds;
+  if (input.graph && result.report.ok()) {
+    progress.stage("computing the reference");
+    // A program file does not say which numerics it was made for.
+    const bool may_keep_fp32 =
+        !arguments.graph.empty() || arguments.scheduling.parse().numerics == passes::Numerics::fused;
+    start = std::chrono::steady_clock::now();
+    verdict.comparisons =
+        compare_with_reference(*input.graph, program, std::move(values), result.storages, may_keep_fp32);
+    verdict.reference_seconds = seconds_since(start);
+  }
+  verdict.compared = input.graph && result.report.ok();
+  progress.pause();
+  if (arguments.json)
+    std::puts(to_json(verdict, program, options.seed, input_seed).dump(2).c_str());
+  else
+    std::fputs(to_text(verdict, program, options.seed, input_seed).c_str(), stdout);
+  return verdict.ok() ? kSuccess : kWrongResult;
+}
+
+}  // namespace
+
+Command add_run(CLI::App& app) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* parser =
+      app.add_subcommand("run", "Run a graph or program on random inputs and compare it with the reference.");
+  parser->add_option("G|P", arguments->file, "graph file, or program file")->required()->type_name("FILE");
+  auto add = [&](const char* name, std::string& text, const char* type, const char* help) {
+    parser->add_option(name, text, help)->type_name(type);
+  };
+  add("--device", arguments->device, "emulator", "where; emulator unless given");
+  add("--graph", arguments->graph, "G", "with a program file: the graph it was made from, to compare with");
+  add("--schedule-seed", arguments->schedule_seed, "N",
+      "order in which the emulator lets things happen; 1 unless given");
+  add("--input-seed", arguments->input_seed, "N", "random inputs; 1 unless given");
+  add("--check", arguments->check, "on|off", "watch every access for a missing ordering, slower; on unless given");
+  parser->add_flag("--json", arguments->json, "print the result as one JSON object");
+  arguments->scheduling.add_to(*parser);
+  return {parser, [arguments] { return run(*arguments); }};
+}
+
+}  // namespace megakittens::cli

@@ -1,0 +1,58 @@
+// megakittens schedule G: from a graph file to a program.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+
+#include "cli/commands.hpp"
+#include "cli/options.hpp"
+#include "cli/progress.hpp"
+#include "cli/summary.hpp"
+#include "runtime/program_file.hpp"
+
+namespace megakittens::cli {
+namespace {
+
+struct Arguments {
+  std::string graph;
+  ScheduleArguments scheduling;
+  bool json = false;
+  std::string out;
+};
+
+int run(const Arguments& arguments) {
+  const runtime::PrepareOptions options = arguments.scheduling.parse();
+  Progress progress;
+  progress.stage("reading " + arguments.graph);
+  const ir::Graph graph = load_graph(arguments.graph, "schedule");
+  progress.stage("scheduling");
+  const auto start = std::chrono::steady_clock::now();
+  const program::Program program = runtime::prepare(graph, options);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (!arguments.out.empty()) runtime::save_program(program, arguments.out);
+  progress.pause();
+  if (arguments.json) {
+    std::puts(summary_json(program).dump(2).c_str());
+    return kSuccess;
+  }
+  std::fputs(summary_text(program).c_str(), stdout);
+  std::fputs(("\n" + node_table(program)).c_str(), stdout);
+  std::puts(fmt::format("\nscheduled in {:.3f} s", seconds).c_str());
+  if (!arguments.out.empty()) std::puts(("written to " + arguments.out).c_str());
+  return kSuccess;
+}
+
+}  // namespace
+
+Command add_schedule(CLI::App& app) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* parser = app.add_subcommand("schedule", "Turn a graph into a program: instructions, slots and barriers.");
+  parser->add_option("G", arguments->graph, "graph file (.mkg.json)")->required()->type_name("FILE");
+  arguments->scheduling.add_to(*parser);
+  parser->add_flag("--json", arguments->json, "print the summary as one JSON object");
+  parser->add_option("-o,--output", arguments->out, "write the program here; as text where the name ends in .txt")
+      ->type_name("P");
+  return {parser, [arguments] { return run(*arguments); }};
+}
+
+}  // namespace megakittens::cli

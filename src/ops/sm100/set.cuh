@@ -1,0 +1,34 @@
+// Blackwell's instruction set: every icode's device half, and what a CTA needs besides.
+#pragma once
+
+#include "ops/elementwise/device.cuh"
+#include "ops/gemm/sm100.cuh"
+#include "ops/icodes.hpp"
+#include "ops/noop/device.cuh"
+
+namespace megakittens::ops::sm100 {
+
+struct Set {
+  /// Calls f with the device half of an icode. An unknown one is taken as a noop (verified programs have none).
+  template <class F>
+  static MK_DEVICE void visit(uint32_t icode, F&& f) {
+#define MK_DEVICE_HALF(Struct, first, last) \
+  if (icode - kIcode_##first <= uint32_t{kIcode_##last - kIcode_##first}) return f(Struct{});
+#include "ops/ops.def"
+    return f(Noop{});
+  }
+  /// All warps, before and after everything else of the CTA, a CTA barrier between.
+  template <class B>
+  static MK_DEVICE void begin_cta(device::Context<B>& c) {
+    if (c.warp == device::kLauncherWarp) allocate_tensor_memory(c);
+  }
+  template <class B>
+  static MK_DEVICE void end_cta(device::Context<B>& c) {
+    if (c.warp == device::kLauncherWarp) free_tensor_memory(c);
+  }
+  // Of 128 registers a thread at launch.
+  static MK_DEVICE void consumer_registers() { ptx::setmaxnreg_inc<184>(); }
+  static MK_DEVICE void other_registers() { ptx::setmaxnreg_dec<72>(); }
+};
+
+}  // namespace megakittens::ops::sm100

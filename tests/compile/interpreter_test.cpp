@@ -1,0 +1,52 @@
+// The interpreter of each architecture compiles to what may be shipped: no spill, no stack, registers that a launch
+// has, in bounded time and size.
+#include <gtest/gtest.h>
+
+#include "jit/compile.hpp"
+#include "support/nvrtc.hpp"
+
+namespace megakittens::jit {
+namespace {
+
+struct Limits {
+  uint32_t registers;  ///< a thread at launch: 64 K of an SM, shared by the kernel's threads
+  size_t code_bytes;   ///< of the cubin; recorded, raised only knowingly
+};
+
+// The product's budget is 15 s on two idle cores; machines that test do more than this at a time.
+constexpr double kSeconds = 30;
+
+void expect_fit(Architecture architecture, const std::string& file, const std::string& kernel, const Limits& limits) {
+  CompileRequest request;
+  request.source = read_text(std::string(MK_SOURCE_DIR "/src/interpreter/") + file);
+  request.name = file;
+  request.architecture = architecture;
+  request.include_folders = {MK_SOURCE_DIR "/src"};
+  const CompileResult result = compile(request);
+  ASSERT_EQ(result.functions.size(), 1u) << result.log;
+  const FunctionUsage& usage = result.functions[0];
+  EXPECT_EQ(usage.name, kernel);
+  EXPECT_TRUE(usage.entry);
+  EXPECT_EQ(usage.spill_store_bytes, 0u);
+  EXPECT_EQ(usage.spill_load_bytes, 0u);
+  EXPECT_EQ(usage.stack_bytes, 0u);
+  EXPECT_LE(usage.registers, limits.registers);
+  EXPECT_EQ(result.log.find("C75"), std::string::npos) << result.log;
+  EXPECT_LE(result.cubin.size(), limits.code_bytes);
+  EXPECT_LE(result.seconds, kSeconds);
+  testing::Test::RecordProperty("seconds", std::to_string(result.seconds));
+  testing::Test::RecordProperty("cubin_bytes", std::to_string(result.cubin.size()));
+}
+
+TEST(Interpreter, compiles_for_hopper_without_spills) {
+  MK_NEEDS_NVRTC();
+  expect_fit(Architecture::kSm90a, "sm90.cu", "megakittens_sm90", {.registers = 168, .code_bytes = 225'000});
+}
+
+TEST(Interpreter, compiles_for_blackwell_without_spills) {
+  MK_NEEDS_NVRTC();
+  expect_fit(Architecture::kSm100a, "sm100.cu", "megakittens_sm100", {.registers = 128, .code_bytes = 290'000});
+}
+
+}  // namespace
+}  // namespace megakittens::jit
