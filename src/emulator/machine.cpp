@@ -182,6 +182,7 @@ bool Machine::idle() {
   if (expire) {
     nanoseconds_ += kExpiry;
     expirations_++;
+    findings_.forgive_disorder();
     report_.expired_waits++;
   }
   for (auto& cta : ctas_) {

@@ -43,10 +43,13 @@ class Findings {
   /// In two halves, for callers whose text is dear: wants() counts the finding either way.
   bool wants(Rule rule, std::uint64_t likeness);
   void tell(Rule rule, const std::string& text);
+  /// From now on findings about the order of accesses say nothing: waits were given up, and what follows runs through.
+  void forgive_disorder() { disorder_ = true; }
 
  private:
   Report& report_;
   std::size_t limit_;
+  bool disorder_ = false;
   std::unordered_set<std::uint64_t> seen_;
 };
 

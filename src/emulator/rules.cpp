@@ -59,4 +59,23 @@ const RuleText& text_of(Rule rule) {
   return kTexts[static_cast<int>(rule)];
 }
 
+bool is_about_order(Rule rule) {
+  switch (rule) {
+    case Rule::kBarrierNotPublished:
+    case Rule::kBarrierMisuse:
+    case Rule::kTensorMapFence:
+    case Rule::kClusterExit:
+    case Rule::kConstantWritten:
+    case Rule::kOutOfBounds:
+    case Rule::kBarrierOverwritten:
+    case Rule::kNamedBarrierMisuse:
+    case Rule::kTensorMemoryMisuse:
+    case Rule::kBadOperand:
+    case Rule::kUnfinished:
+      return false;
+    default:
+      return true;
+  }
+}
+
 }  // namespace megakittens::emulator

@@ -47,5 +47,7 @@ struct RuleText {
   const char* what;
 };
 const RuleText& text_of(Rule rule);
+/// Whether the rule asks what came before what; the others speak of one operation alone.
+bool is_about_order(Rule rule);
 
 }  // namespace megakittens::emulator

@@ -27,7 +27,8 @@ PointwiseBody join(const PointwiseBody& producer, const PointwiseBody& consumer,
                    ir::DType between, Numerics numerics) {
   PointwiseBody joint{.steps = producer.steps, .results = {}};
   int result = producer.results[0];
-  if (numerics == Numerics::eager && between != ir::DType::f32 && between != ir::DType::boolean) {
+  // What becomes bool is 0 or 1 whatever the numerics.
+  if (between == ir::DType::boolean || (numerics == Numerics::eager && between != ir::DType::f32)) {
     joint.steps.push_back({.op = ir::PointwiseOp::round, .args = {Ref::step(result)}, .dtype = between});
     result = static_cast<int>(joint.steps.size()) - 1;
   }
@@ -143,13 +144,15 @@ class Fuser {
   const ir::Graph& graph_;
   Numerics numerics_;
   std::vector<std::optional<ir::Node>> nodes_;
-  std::vector<std::vector<int>> uses_;         // nodes that read a value, ascending
+  std::vector<std::vector<int>> uses_;  // nodes that read a value, ascending
   std::vector<bool> returned_;
   std::vector<std::vector<int>> overwritten_;  // nodes that write into the storage of a root value
 };
 
 }  // namespace
 
-ir::Graph fuse_pointwise(const ir::Graph& graph, Numerics numerics) { return Fuser(graph, numerics).run(); }
+ir::Graph fuse_pointwise(const ir::Graph& graph, Numerics numerics) {
+  return Fuser(graph, numerics).run();
+}
 
 }  // namespace megakittens::passes

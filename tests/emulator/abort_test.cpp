@@ -19,7 +19,7 @@ using testing::HasSubstr;
 /// General and tiled nodes, products by bulk copies and by hand, updates in place.
 ir::Graph everything() {
   ir::Builder b;
-  Handle x = b.input("x", DType::bf16, {128, 264}), w = b.input("w", DType::bf16, {264, 264});
+  Handle x = b.input("x", DType::bf16, {64, 136}), w = b.input("w", DType::bf16, {136, 136});
   Handle odd = b.input("odd", DType::bf16, {33, 45}), v = b.input("v", DType::bf16, {45, 33});
   for (int i = 0; i < 2; ++i) {
     x = b.assign(x, b.relu(b.matmul(x, w)));
@@ -76,9 +76,10 @@ TEST(Abort, a_hang_without_a_word) {
   ASSERT_EQ(stuck.wait_count, 1);
   Spoilt spoilt(run, stuck.number, 0);
   const RunResult result = run.launch(1, {});
-  EXPECT_THAT(result.report.deadlock,
-              AllOf(HasSubstr("(follower, instruction " + std::to_string(stuck.number) + ") polls global memory 'counters'"),
-                    HasSubstr("for the counter to reach 2"), HasSubstr("waits for parity"), HasSubstr("'stage_full[0]'")));
+  EXPECT_THAT(
+      result.report.deadlock,
+      AllOf(HasSubstr("(follower, instruction " + std::to_string(stuck.number) + ") polls global memory 'counters'"),
+            HasSubstr("for the counter to reach 2"), HasSubstr("waits for parity"), HasSubstr("'stage_full[0]'")));
 }
 
 TEST(Abort, the_record_names_role_instruction_and_counter) {
@@ -129,16 +130,17 @@ TEST(Abort, whichever_wait_is_unsatisfiable_every_role_runs_through) {
     setup.schedule.config.queue = queue;
     GraphRun run(everything(), setup);
     std::uint64_t seed = 0;
-    for (const Instruction& instruction : run.program().instructions) {
+    for (const program::NodeInfo& node : run.program().nodes) {
+      const Instruction& instruction = run.program().instructions[node.first];
       for (int w = 0; w < instruction.wait_count; ++w) {
         Spoilt spoilt(run, instruction.number, w);
-        for (int round = 0; round < 2; ++round) {
-          run.workspace().reset();
-          const RunResult result = run.launch(1, bounded(++seed));
-          EXPECT_TRUE(result.report.ok()) << "instruction " << instruction.number << " wait " << w << " seed " << seed
-                                          << ": " << result.report.text();
-          EXPECT_EQ(run.workspace().abort_record().claimed, 1U);
-        }
+        run.workspace().reset();
+        emulator::RunOptions options = bounded(++seed);
+        options.check = seed % 4 == 0;
+        const RunResult result = run.launch(1, options);
+        EXPECT_TRUE(result.report.ok()) << "instruction " << instruction.number << " wait " << w << " seed " << seed
+                                        << ": " << result.report.text();
+        EXPECT_EQ(run.workspace().abort_record().claimed, 1U);
       }
     }
     run.workspace().reset();

@@ -136,7 +136,8 @@ TEST(GemmGraph, misaligned_inputs_give_the_same_products) {
 TEST(GemmGraph, f32_products_are_fused_multiply_adds_in_the_order_of_k) {
   constexpr std::int64_t kM = 5, kN = 130, kK = 333;
   ir::Builder b;
-  b.output(b.matmul(b.input("a", DType::f32, {kM, kK}), b.input("b", DType::f32, {kK, kN})));
+  Handle left = b.input("a", DType::f32, {kM, kK});
+  b.output(b.matmul(left, b.input("b", DType::f32, {kK, kN})));
   GraphRun run(b.build(), small_machine());
   const RunResult result = run.launch();
   ASSERT_TRUE(result.report.ok()) << result.report.text();

@@ -53,7 +53,8 @@ class LaunchGraph : public testing::TestWithParam<MachineShape> {
 INSTANTIATE_TEST_SUITE_P(Machines, LaunchGraph,
                          testing::Values(MachineShape{1, 1, QueueMode::per_sm}, MachineShape{1, 1, QueueMode::global},
                                          MachineShape{4, 2, QueueMode::per_sm}, MachineShape{4, 2, QueueMode::global},
-                                         MachineShape{13, 1, QueueMode::per_sm}, MachineShape{13, 1, QueueMode::global}),
+                                         MachineShape{13, 1, QueueMode::per_sm},
+                                         MachineShape{13, 1, QueueMode::global}),
                          [](const auto& info) {
                            const MachineShape& shape = info.param;
                            return std::to_string(shape.sms) + "_sms_clusters_of_" + std::to_string(shape.cluster) +

@@ -46,13 +46,12 @@ ir::Graph general() {
   b.output(b.matmul(x, b.input("w", DType::bf16, {45, 33})));
   return b.build();
 }
-/// A storage that is used again, and one that is changed in place.
+/// A product reads what a tiled node overwrites, and nothing else orders the two.
 ir::Graph reuse() {
   ir::Builder b;
   Handle x = b.input("x", DType::bf16, {128, 256}), w = b.input("w", DType::bf16, {256, 256});
-  Handle h = b.matmul(x, w);
-  x = b.assign(x, b.relu(h));
   b.output(b.matmul(x, w));
+  b.output(b.assign(x, b.input("y", DType::bf16, {128, 256})));
   return b.build();
 }
 
@@ -69,27 +68,54 @@ PlantedFault fault(FaultPoint point, const char* role) {
 }
 
 const Case kCases[] = {
-    {"proxy_fence_missing_before_loading_ordinary_stores", products, 4,
-     fault(FaultPoint::kFenceProxyAsyncGlobal, "follower"), {Rule::kProxyFenceGlobal}},
-    {"proxy_fence_missing_before_loading_bulk_stores", tiles, 4, fault(FaultPoint::kFenceProxyAsyncGlobal, "follower"),
+    {"proxy_fence_missing_before_loading_ordinary_stores",
+     products,
+     4,
+     fault(FaultPoint::kFenceProxyAsyncGlobal, "follower"),
+     {Rule::kProxyFenceGlobal}},
+    {"proxy_fence_missing_before_loading_bulk_stores",
+     tiles,
+     3,
+     fault(FaultPoint::kFenceProxyAsyncGlobal, "follower"),
      {Rule::kProxyFenceGlobalAsync}},
-    {"proxy_fence_missing_before_the_bulk_store", tiles, 4, fault(FaultPoint::kFenceProxyAsyncShared, "consumer"),
+    {"proxy_fence_missing_before_the_bulk_store",
+     tiles,
+     4,
+     fault(FaultPoint::kFenceProxyAsyncShared, "consumer"),
      {Rule::kProxyFenceShared}},
-    {"proxy_fence_missing_before_the_tensor_core", general, 4, fault(FaultPoint::kFenceProxyAsyncShared, "consumer"),
+    {"proxy_fence_missing_before_the_tensor_core",
+     general,
+     4,
+     fault(FaultPoint::kFenceProxyAsyncShared, "consumer"),
      {Rule::kProxyFenceShared}},
-    {"early_release_of_a_stage_under_products", deep_products, 1, fault(FaultPoint::kWgmmaWaitGroup, "consumer"),
+    {"early_release_of_a_stage_under_products",
+     deep_products,
+     1,
+     fault(FaultPoint::kWgmmaWaitGroup, "consumer"),
      {Rule::kReleasedUnderWgmma}},
-    {"accumulators_without_fence", deep_products, 1, fault(FaultPoint::kWgmmaFence, "consumer"),
+    {"accumulators_without_fence",
+     deep_products,
+     1,
+     fault(FaultPoint::kWgmmaFence, "consumer"),
      {Rule::kAccumulatorInFlight}},
-    {"store_completion_confused", tiles, 4, fault(FaultPoint::kBulkWaitGroup, "storer"), {Rule::kStoreNotComplete}},
-    {"early_release_of_a_page_under_its_store", tiles, 1, fault(FaultPoint::kBulkWaitGroupRead, "storer"),
+    {"store_completion_confused", tiles, 3, fault(FaultPoint::kBulkWaitGroup, "storer"), {Rule::kStoreNotComplete}},
+    {"early_release_of_a_page_under_its_store",
+     tiles,
+     1,
+     fault(FaultPoint::kBulkWaitGroupRead, "storer"),
      {Rule::kReleasedUnderStore}},
     {"arrivals_without_release", products, 4, fault(FaultPoint::kRelease, "storer"), {Rule::kNotReleased}},
     {"waits_without_acquire", general, 4, fault(FaultPoint::kAcquire, "follower"), {Rule::kNotReleased}},
     {"waits_of_bulk_loads_without_acquire", products, 4, fault(FaultPoint::kAcquire, "follower"), {Rule::kNotReleased}},
-    {"reuse_waits_without_acquire", reuse, 4, fault(FaultPoint::kAcquire, "storer"),
+    {"reuse_waits_without_acquire",
+     reuse,
+     4,
+     fault(FaultPoint::kAcquire, "storer"),
      {Rule::kReusedUnderReader, Rule::kNotReleased}},
-    {"stages_read_before_they_are_full", products, 4, fault(FaultPoint::kMbarrierWait, "consumer"),
+    {"stages_read_before_they_are_full",
+     products,
+     4,
+     fault(FaultPoint::kMbarrierWait, "consumer"),
      {Rule::kUnwaitedLoad}},
 };
 

@@ -40,14 +40,15 @@ TEST(ViewGraph, two_broadcast_operands_span_a_larger_result) {
   ir::Builder b;
   b.output(b.mul(b.input("column", DType::bf16, {40, 1}), b.input("row", DType::bf16, {136})));
   b.output(b.mul(b.input("column", DType::f32, {3, 1, 5, 1}), b.input("row", DType::f32, {2, 1, 7})));
-  b.output(b.relu(seen(b.input("scalar", DType::bf16, {}), ir::View{.offset = 0, .sizes = {}, .strides = {}}.expand({9, 300}))));
+  b.output(b.relu(
+      seen(b.input("scalar", DType::bf16, {}), ir::View{.offset = 0, .sizes = {}, .strides = {}}.expand({9, 300}))));
   EXPECT_EQ(run_and_compare(b.build(), small_machine()), "");
 }
 
 TEST(ViewGraph, sizes_of_zero_and_one_and_odd_sizes_are_right) {
-  const Extents shapes[] = {{},       {1},      {0},      {3, 0},    {0, 136},  {1, 1, 1}, {1, 136},  {1, 1000},
-                            {1, 513}, {136, 1}, {129, 1}, {1, 129},  {17, 129}, {2, 4097}, {9, 127},  {7, 1, 131},
-                            {2, 0, 3}, {5},     {8200},   {300, 128}};
+  const Extents shapes[] = {{},        {1},         {0},       {3, 0},   {0, 136}, {1, 1, 1}, {1, 136},
+                            {1, 1000}, {1, 513},    {136, 1},  {129, 1}, {1, 129}, {17, 129}, {2, 4097},
+                            {9, 127},  {7, 1, 131}, {2, 0, 3}, {5},      {8200},   {300, 128}};
   for (DType dtype : kTypes) {
     ir::Builder b;
     for (const Extents& shape : shapes) {

@@ -10,8 +10,9 @@
 namespace megakittens::test {
 namespace {
 
+/// The whole range from the first case on.
 int pick(int low, int high) {
-  return *rc::gen::inRange(low, high);
+  return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(low, high));
 }
 
 ir::Graph graph_of(int nodes, int extent) {

@@ -79,6 +79,7 @@ std::optional<std::string> Elementwise::unsuited(const ir::Graph& graph, const i
   auto made = make_space(graph, node);
   if (auto* problem = std::get_if<std::string>(&made)) return fmt::format("elementwise: {}", *problem);
   const Space& space = std::get<Space>(made);
+  if (ir::element_count(space.views[0].sizes) == 0) return "elementwise: there are no elements";
   if (space.single_row) return "elementwise: a single row has no tiles";
   if (space.views[0].sizes[3] < kTileColumns) return "elementwise: rows are shorter than a tile";
   std::optional<Slots> slots = assign_slots(space);

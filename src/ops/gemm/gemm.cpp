@@ -99,6 +99,7 @@ std::optional<std::string> Gemm::unsuited(const ir::Graph& graph, const ir::Node
   const Space& space = std::get<Space>(made);
   if (space.in == ir::DType::f32) return "gemm: f32 products are exact, by the general type";
   if (space.k == 0) return "gemm: K is 0";
+  if (space.outer0 * space.outer1 * space.m * space.n == 0) return "gemm: there are no elements";
   if (!bulk_suited(space.views[0], space.in, true))
     return "gemm: A's base or pitch is not a multiple of 16 bytes, or its K is not contiguous";
   auto layout = layout_of_b(space);
