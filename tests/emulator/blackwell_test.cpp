@@ -124,6 +124,11 @@ TEST(Blackwell, a_missing_fence_on_either_side_of_the_free_accumulator_is_found)
   expect_found(FaultPoint::kTcgenFenceAfter, 12, Rule::kTensorReused);
 }
 
+// wait::ld dropped: a warp gives tensor memory back while its loads are still under way.
+TEST(Blackwell, accumulator_token_released_too_early) {
+  expect_found(FaultPoint::kTcgenWait, 3, Rule::kTensorReused);
+}
+
 TEST(Blackwell, a_wait_that_expires_ends_the_launch_with_a_record) {
   const ir::Graph graph = test::mlp(300, 264, 2);
   const program::Program program = schedule::schedule(graph, options_for(4, QueueMode::per_sm));

@@ -31,7 +31,9 @@ schedule::ScheduleOptions options(program::QueueMode queue = program::QueueMode:
   return result;
 }
 
-Handle select(const Handle& x, std::int64_t i) { return {x.value, x.view.select(0, i)}; }
+Handle select(const Handle& x, std::int64_t i) {
+  return {x.value, x.view.select(0, i)};
+}
 
 ir::Graph mlp(std::int64_t rows, std::int64_t width, std::int64_t layers, DType dtype = DType::bf16) {
   Builder b("mlp");

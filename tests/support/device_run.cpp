@@ -74,7 +74,9 @@ DeviceRun::DeviceRun(const ir::Graph& graph, const schedule::ScheduleOptions& op
   MK_CUDA(stream_create(&stream, kNonBlocking));
 }
 
-DeviceRun::~DeviceRun() { runtime::driver().stream_destroy(stream); }
+DeviceRun::~DeviceRun() {
+  runtime::driver().stream_destroy(stream);
+}
 
 void DeviceRun::restore_inputs() {
   std::vector<runtime::HostBuffer> buffers = runtime::to_buffers(program, inputs_);
@@ -87,8 +89,12 @@ void DeviceRun::rebind() {
   workspace = std::make_unique<runtime::CudaWorkspace>(program, hopper_interpreter(), addresses_);
 }
 
-void DeviceRun::launch() { workspace->launch(stream); }
-void DeviceRun::synchronize() { workspace->synchronize(stream); }
+void DeviceRun::launch() {
+  workspace->launch(stream);
+}
+void DeviceRun::synchronize() {
+  workspace->synchronize(stream);
+}
 
 void DeviceRun::run() {
   for (std::uint32_t s : runtime::output_storages(program))
