@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <fmt/ranges.h>
+
 #include <array>
 
 #include "ops/elementwise/elementwise.hpp"
@@ -35,7 +37,30 @@ const std::vector<const InstructionType*>& instruction_types() {
   return types;
 }
 
+namespace {
+
+/// For an operation that no type knows at all: its full name, why the front end kept it whole, and what there is.
+[[noreturn]] void refuse_opaque(const ir::Graph& graph, const ir::Node& node) {
+  auto text = [&](const char* key) {
+    auto found = node.attributes.find(key);
+    const std::string* value = found == node.attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
+    return value ? *value : std::string();
+  };
+  std::string why = text("why");
+  std::vector<std::string_view> pointwise;
+#define MK_X(name, arity) pointwise.push_back(#name);
+  MK_POINTWISE_OPS(MK_X)
+#undef MK_X
+  throw UnsupportedError(fmt::format(
+      "{} is not supported{}{}: {}. Supported are matrix products (mm, addmm, bmm, matmul, linear), views, copies, casts, "
+      "writes in place, and elementwise {}. Compute it outside the compiled function",
+      text("target"), why.empty() ? "" : ": ", why, graph.describe(node), fmt::join(pointwise, ", ")));
+}
+
+}  // namespace
+
 const InstructionType& type_for(const ir::Graph& graph, const ir::Node& node, const PlanOptions& options) {
+  if (node.op == "opaque") refuse_opaque(graph, node);
   std::string reasons;
   for (const InstructionType* type : instruction_types()) {
     std::optional<std::string> reason = type->unsuited(graph, node, options);

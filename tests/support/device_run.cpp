@@ -1,0 +1,125 @@
+#include "support/device_run.hpp"
+
+#include <filesystem>
+
+#include "device/vocabulary/build.cuh"
+#include "ir/reference.hpp"
+#include "jit/compile.hpp"
+#include "runtime/compare.hpp"
+#include "runtime/host_run.hpp"
+#include "runtime/values.hpp"
+#include "support/error.hpp"
+#include "support/files.hpp"
+
+namespace megakittens::test {
+namespace {
+
+constexpr int kComputeCapabilityMajor = 75;  // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
+constexpr unsigned kNonBlocking = 1;         // CU_STREAM_NON_BLOCKING
+
+/// Where the tree was when this was built, or the current folder where it was built elsewhere.
+std::filesystem::path source_folder() {
+  std::filesystem::path built = std::filesystem::path(MK_SOURCE_DIR) / "src";
+  return std::filesystem::exists(built) ? built : std::filesystem::path("src");
+}
+
+}  // namespace
+
+std::string gpu_problem() {
+  try {
+    runtime::CuDevice device = 0;
+    int count = 0;
+    MK_CUDA(device_get_count(&count));
+    if (count == 0) return "no GPU";
+    MK_CUDA(device_get(&device, 0));
+    int major = 0;
+    MK_CUDA(device_get_attribute(&major, kComputeCapabilityMajor, device));
+    if (major != 9) return fmt::format("the GPU has compute capability {}, the programs need 9", major);
+    runtime::CuContext context = nullptr;
+    MK_CUDA(device_primary_ctx_retain(&context, device));
+    MK_CUDA(ctx_set_current(context));
+    return {};
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+const runtime::Interpreter& hopper_interpreter() {
+  // Never unloaded: the context may be gone before statics are.
+  static const auto* interpreter = [] {
+    jit::CompileRequest request;
+    request.source = read_file(source_folder() / "interpreter/sm90.cu", 1 << 20);
+    request.name = "sm90.cu";
+    request.include_folders = {source_folder()};
+    using Build = device::HopperProducts;
+    return new runtime::Interpreter(jit::compile(request).cubin, "megakittens_sm90", Build::kWarps * 32,
+                                    device::Layout<Build>::kBytes);
+  }();
+  return *interpreter;
+}
+
+DeviceRun::DeviceRun(const ir::Graph& graph, const schedule::ScheduleOptions& options, const passes::Options& passes,
+                     std::uint64_t input_seed)
+    : program(schedule::schedule(passes::run_pipeline(graph, passes), options)),
+      graph_(graph),
+      inputs_(runtime::random_inputs(graph, input_seed)) {
+  addresses_.resize(program.storages.size());
+  for (std::size_t s = 0; s < program.storages.size(); ++s) {
+    if (program.storages[s].kind == program::StorageKind::workspace) continue;
+    memory_.emplace_back(program.storages[s].bytes);
+    addresses_[s] = memory_.back().address();
+  }
+  restore_inputs();
+  rebind();
+  MK_CUDA(stream_create(&stream, kNonBlocking));
+}
+
+DeviceRun::~DeviceRun() { runtime::driver().stream_destroy(stream); }
+
+void DeviceRun::restore_inputs() {
+  std::vector<runtime::HostBuffer> buffers = runtime::to_buffers(program, inputs_);
+  for (std::size_t i = 0; i < buffers.size(); ++i)
+    if (buffers[i].bytes() != 0)
+      MK_CUDA(memcpy_host_to_device(addresses_[program.inputs[i].storage], buffers[i].data(), buffers[i].bytes()));
+}
+
+void DeviceRun::rebind() {
+  workspace = std::make_unique<runtime::CudaWorkspace>(program, hopper_interpreter(), addresses_);
+}
+
+void DeviceRun::launch() { workspace->launch(stream); }
+void DeviceRun::synchronize() { workspace->synchronize(stream); }
+
+void DeviceRun::run() {
+  for (std::uint32_t s : runtime::output_storages(program))
+    MK_CUDA(memset_d8(addresses_[s], 0xff, program.storages[s].bytes));
+  launch();
+  synchronize();
+}
+
+std::string DeviceRun::problem() const {
+  ir::ReferenceResult expected = ir::evaluate(graph_, inputs_);
+  auto download = [&](std::uint32_t s) {
+    runtime::HostBuffer buffer(program.storages[s].bytes);
+    if (buffer.bytes() != 0) MK_CUDA(memcpy_device_to_host(buffer.data(), addresses_[s], buffer.bytes()));
+    return buffer;
+  };
+  auto compare = [](const program::Port& port, std::span<const std::byte> bytes, const std::vector<float>& want) {
+    runtime::Comparison result = runtime::compare(port.type, runtime::to_floats(port.type, bytes), want);
+    return result.ok() ? std::string() : fmt::format("'{}': {}", port.name, runtime::to_string(result));
+  };
+  for (std::size_t k = 0; k < program.outputs.size(); ++k) {
+    const program::Port& port = program.outputs[k];
+    std::string text = compare(port, runtime::read_port(port, download(port.storage)), expected.outputs[k]);
+    if (!text.empty()) return text;
+  }
+  for (std::size_t i = 0; i < program.inputs.size(); ++i) {
+    const program::Port& port = program.inputs[i];
+    runtime::HostBuffer storage = download(port.storage);
+    std::string text = compare(port, {storage.data(), storage.bytes()}, expected.inputs[i]);
+    if (!text.empty()) return text;
+  }
+  return {};
+}
+
+}  // namespace megakittens::test

@@ -1,0 +1,49 @@
+// A program on the GPU beside the reference; the interpreter is compiled once a process.
+#pragma once
+
+#include "ir/graph.hpp"
+#include "passes/pipeline.hpp"
+#include "program/program.hpp"
+#include "runtime/cuda_workspace.hpp"
+#include "schedule/schedule.hpp"
+
+namespace megakittens::test {
+
+/// Empty where a GPU of compute capability 9.0 is there and current; else why not.
+std::string gpu_problem();
+
+/// The Hopper interpreter, compiled by NVRTC from this tree and loaded.
+const runtime::Interpreter& hopper_interpreter();
+
+/// A graph scheduled for the GPU, its tensors in device memory, and a stream of its own.
+class DeviceRun {
+ public:
+  DeviceRun(const ir::Graph& graph, const schedule::ScheduleOptions& options, const passes::Options& passes = {},
+            std::uint64_t input_seed = 1);
+  ~DeviceRun();
+  DeviceRun(const DeviceRun&) = delete;
+  DeviceRun& operator=(const DeviceRun&) = delete;
+
+  /// Fills outputs with NaN patterns, launches, and waits. Throws ExecutionError where a wait expired.
+  void run();
+  void launch();
+  void synchronize();
+  /// A new workspace for `program` as it is now.
+  void rebind();
+  /// Uploads the inputs again (a program may have changed them).
+  void restore_inputs();
+  /// Empty where every output and input agrees with the reference; else what differs first.
+  std::string problem() const;
+
+  program::Program program;
+  std::unique_ptr<runtime::CudaWorkspace> workspace;
+  runtime::CuStream stream = nullptr;
+
+ private:
+  ir::Graph graph_;
+  std::vector<std::vector<float>> inputs_;
+  std::vector<runtime::DeviceMemory> memory_;
+  std::vector<runtime::CuPointer> addresses_;
+};
+
+}  // namespace megakittens::test
