@@ -1,8 +1,11 @@
 // Machines, queues, clusters, schedules by seed, and launches that follow each other on one workspace.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "ir/builder.hpp"
 #include "ops/icodes.hpp"
+#include "support/graphs.hpp"
 #include "support/run_graph.hpp"
 
 namespace megakittens::test {
@@ -157,6 +160,17 @@ TEST(LaunchGraph, page_maps_of_a_cta_pair_differ) {
     for (std::uint64_t seed = 1; seed <= 2; ++seed)
       EXPECT_EQ(problem_of(run.launch(seed, {.seed = seed}), kMixture), "") << seed;
   }
+}
+
+TEST(LaunchGraph, compile_time_grows_with_depth) {
+  // A deeper model is more data for the same code: it brings no icode of its own.
+  auto codes = [](int layers) {
+    GraphRun run(mlp(128, 128, layers), small_machine());
+    std::set<std::uint16_t> icodes;
+    for (const program::Instruction& instruction : run.program().instructions) icodes.insert(instruction.icode);
+    return icodes;
+  };
+  EXPECT_EQ(codes(2), codes(24));
 }
 
 TEST(LaunchGraph, the_same_seed_gives_the_same_run) {

@@ -69,7 +69,8 @@ TEST_P(PointwiseGraph, nan_infinity_and_zeros_pass_as_the_reference_says) {
   }
 }
 
-TEST_P(PointwiseGraph, operations_take_scalars) {
+TEST_P(PointwiseGraph, scalar_argument_dropped) {
+  // Every operation that takes a scalar, and add's alpha, reach the device with it, fused or not.
   ir::Builder b;
   Handle x = b.input("x", GetParam(), {20, 136});
   Handle y = b.input("y", GetParam(), {7});
@@ -79,7 +80,9 @@ TEST_P(PointwiseGraph, operations_take_scalars) {
     b.output(b.pointwise(op, y, -0.3));
   }
   b.output(b.pointwise(PointwiseOp::pow, x, 2));
+  b.output(b.add(b.pointwise(PointwiseOp::mul, x, 1.7), x));
   EXPECT_EQ(run_and_compare(b.build(), unfused()), "");
+  EXPECT_EQ(run_and_compare(b.build(), small_machine()), "");
 }
 
 TEST_P(PointwiseGraph, casts_reach_every_type_that_results_may_have) {
