@@ -172,7 +172,9 @@ void bind_program(nb::module_& module) {
           "graph", [](const Scheduled& s) { return s.graph(); }, "The graph after the passes.")
       .def(
           "save",
-          [](const Scheduled& s, const std::string& path) { megakittens::write_file(path, program::to_bytes(s.program())); },
+          [](const Scheduled& s, const std::string& path) {
+            megakittens::write_file(path, program::to_bytes(s.program()));
+          },
           nb::arg("path"), "Writes the program's file.")
       .def("__str__", [](const Scheduled& s) { return program::to_text(s.program()); })
       .def(

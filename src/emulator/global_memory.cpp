@@ -13,10 +13,10 @@ GlobalMemory::GlobalMemory(const std::vector<GlobalBuffer>& buffers) {
     // Shadow cells lie at multiples of their size, wherever the buffer begins.
     const std::uint64_t base = begin / kCellBytes * kCellBytes;
     const std::uint64_t bytes = begin + buffer.bytes - base;
-    buffers_.push_back({begin, begin + buffer.bytes, base,
-                        std::make_unique<Region>(
-                            Region{Space::kGlobal, 0, buffer.contents == Contents::kReadOnly, buffer.name, bytes,
-                                   ShadowMemory(bytes, buffer.contents != Contents::kUnwritten)})});
+    buffers_.push_back(
+        {begin, begin + buffer.bytes, base,
+         std::make_unique<Region>(Region{Space::kGlobal, 0, buffer.contents == Contents::kReadOnly, buffer.name, bytes,
+                                         ShadowMemory(bytes, buffer.contents != Contents::kUnwritten)})});
   }
   std::sort(buffers_.begin(), buffers_.end(), [](const Buffer& a, const Buffer& b) { return a.begin < b.begin; });
   for (std::size_t i = 1; i < buffers_.size(); i++) {

@@ -19,7 +19,7 @@ struct NodeRegisters {
   uint32_t node;
   uint32_t operands;
   uint32_t code_count;
-  Lanes<uint64_t> base;  ///< of element (0, 0, 0, 0)
+  Lanes<uint64_t> base;       ///< of element (0, 0, 0, 0)
   Lanes<int64_t> strides[4];  ///< bytes
   Lanes<uint32_t> word;       ///< type, flags, map
   Lanes<uint32_t> code[kCodeWordsPerLane];
@@ -48,8 +48,8 @@ MK_DEVICE void load_node(const Context<B>& c, uint32_t node, NodeRegisters& r) {
   const Words<4> head = ptx::ld_global_v4(record->operands, at, used, Words<4>{});
   const Words<4> outer = ptx::ld_global_v4(record->operands, at + uint64_t{16}, used, Words<4>{});
   const Words<4> inner = ptx::ld_global_v4(record->operands, at + uint64_t{32}, used, Words<4>{});
-  MK_UNROLL for (uint32_t i = 0; i < kCodeWordsPerLane; ++i) r.code[i] = ptx::ld_global_u32(
-      record->code, device::convert<uint64_t>(lane * 4 + i * 4 * device::kWarpLanes));
+  MK_UNROLL for (uint32_t i = 0; i < kCodeWordsPerLane; ++i) r.code[i] =
+      ptx::ld_global_u32(record->code, device::convert<uint64_t>(lane * 4 + i * 4 * device::kWarpLanes));
   r.constant = ptx::ld_global_u32(record->constants, device::convert<uint64_t>(lane * 4),
                                   lane < uint32_t{program::kMaxConstants}, 0u);
   const Lanes<uint64_t> storage =

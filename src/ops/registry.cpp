@@ -51,10 +51,11 @@ namespace {
 #define MK_X(name, arity) pointwise.push_back(#name);
   MK_POINTWISE_OPS(MK_X)
 #undef MK_X
-  throw UnsupportedError(fmt::format(
-      "{} is not supported{}{}: {}. Supported are matrix products (mm, addmm, bmm, matmul, linear), views, copies, casts, "
-      "writes in place, and elementwise {}. Compute it outside the compiled function",
-      text("target"), why.empty() ? "" : ": ", why, graph.describe(node), fmt::join(pointwise, ", ")));
+  throw UnsupportedError(
+      fmt::format("{} is not supported{}{}: {}. Supported are matrix products (mm, addmm, bmm, matmul, linear), views, "
+                  "copies, casts, "
+                  "writes in place, and elementwise {}. Compute it outside the compiled function",
+                  text("target"), why.empty() ? "" : ": ", why, graph.describe(node), fmt::join(pointwise, ", ")));
 }
 
 }  // namespace

@@ -14,9 +14,9 @@ inline constexpr uint16_t kNoMap = 0xffff;
 enum class ElementType : uint8_t { bf16, f16, f32, i64, i32, boolean };
 
 enum OperandFlags : uint8_t {
-  kOperandOutput = 1,  ///< written, not read
-  kOperandVector = 2,  ///< the last tiled dimension but one has stride 0: one row serves all rows
-  kOperandBulk = 4,    ///< a tensor map exists: base and pitches are multiples of 16 bytes
+  kOperandOutput = 1,       ///< written, not read
+  kOperandVector = 2,       ///< the last tiled dimension but one has stride 0: one row serves all rows
+  kOperandBulk = 4,         ///< a tensor map exists: base and pitches are multiples of 16 bytes
   kOperandBroadcast0 = 8,   ///< one matrix serves the whole of dimension 0
   kOperandBroadcast1 = 16,  ///< and of dimension 1
 };

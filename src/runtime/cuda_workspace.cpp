@@ -10,7 +10,7 @@ namespace {
 constexpr int kMaxDynamicSharedBytes = 8;  // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 constexpr int kAttributeCooperative = 2;
 constexpr int kAttributeCluster = 4;
-constexpr int kPromotion256 = 3;  // CU_TENSOR_MAP_L2_PROMOTION_L2_256B
+constexpr int kPromotion256 = 3;                           // CU_TENSOR_MAP_L2_PROMOTION_L2_256B
 constexpr std::uint64_t kWaitLimitClocks = 4'000'000'000;  // about two seconds
 
 struct alignas(64) EncodedMap {
@@ -20,12 +20,18 @@ struct alignas(64) EncodedMap {
 /// CUtensorMapDataType
 int map_type(program::ElementType type) {
   switch (type) {
-    case program::ElementType::bf16: return 9;
-    case program::ElementType::f16: return 6;
-    case program::ElementType::f32: return 7;
-    case program::ElementType::i64: return 5;
-    case program::ElementType::i32: return 3;
-    case program::ElementType::boolean: return 0;
+    case program::ElementType::bf16:
+      return 9;
+    case program::ElementType::f16:
+      return 6;
+    case program::ElementType::f32:
+      return 7;
+    case program::ElementType::i64:
+      return 5;
+    case program::ElementType::i32:
+      return 3;
+    case program::ElementType::boolean:
+      return 0;
   }
   return 0;
 }
@@ -56,7 +62,9 @@ T* as(const DeviceMemory& memory) {
 
 }  // namespace
 
-DeviceMemory::DeviceMemory(std::size_t bytes) { MK_CUDA(mem_alloc(&address_, bytes == 0 ? 1 : bytes)); }
+DeviceMemory::DeviceMemory(std::size_t bytes) {
+  MK_CUDA(mem_alloc(&address_, bytes == 0 ? 1 : bytes));
+}
 DeviceMemory::~DeviceMemory() {
   if (address_ != 0) driver().mem_free(address_);
 }
@@ -72,7 +80,9 @@ Interpreter::Interpreter(const std::string& cubin, const char* entry, std::uint3
   MK_CUDA(module_get_function(&function_, module_, entry));
   MK_CUDA(func_set_attribute(function_, kMaxDynamicSharedBytes, static_cast<int>(shared_bytes)));
 }
-Interpreter::~Interpreter() { driver().module_unload(module_); }
+Interpreter::~Interpreter() {
+  driver().module_unload(module_);
+}
 
 CudaWorkspace::CudaWorkspace(const program::Program& program, const Interpreter& interpreter,
                              std::span<const CuPointer> storages)
@@ -137,10 +147,11 @@ void CudaWorkspace::synchronize(CuStream stream) {
   MK_CUDA(memcpy_device_to_host(&control, control_.address(), sizeof(control)));
   if (control.abort == 0) return;
   const program::AbortRecord& r = control.record;
-  throw ExecutionError(fmt::format(
-      "the program is stuck: role {} (warp {}) of CTA {} on SM {}, instruction {}, node {}: wait kind {}, what {}, value {}, target {}",
-      r.role, r.warp, r.cta, r.sm, static_cast<std::int32_t>(r.instruction), static_cast<std::int32_t>(r.node), r.kind,
-      r.what, r.value, r.target));
+  throw ExecutionError(
+      fmt::format("the program is stuck: role {} (warp {}) of CTA {} on SM {}, instruction {}, node {}: wait kind {}, "
+                  "what {}, value {}, target {}",
+                  r.role, r.warp, r.cta, r.sm, static_cast<std::int32_t>(r.instruction),
+                  static_cast<std::int32_t>(r.node), r.kind, r.what, r.value, r.target));
 }
 
 }  // namespace megakittens::runtime

@@ -1,5 +1,5 @@
-// The CUDA driver, opened at run time so that everything else works without one. Types and numbers are the driver API's,
-// declared here because no toolkit is needed to build.
+// The CUDA driver, opened at run time so that everything else works without one. Types and numbers are the driver
+// API's, declared here because no toolkit is needed to build.
 #pragma once
 
 #include <cstddef>
@@ -89,8 +89,8 @@ struct Driver {
 #undef MK_X
 };
 
-/// The process's driver, opened and initialised by the first call. Throws UserError saying what is missing: the library,
-/// a function of it, or a GPU.
+/// The process's driver, opened and initialised by the first call. Throws UserError saying what is missing: the
+/// library, a function of it, or a GPU.
 const Driver& driver();
 
 /// Throws ExecutionError with the call's name and the driver's own text where `result` is not success.

@@ -2,7 +2,8 @@
 //   annotate(role, instruction)  who the warp is and what it works on, for reports
 //   note_wait(what, target)      what its next waits are about
 //   name_shared(address, name, index)   a place in shared memory, one of several where there is an index
-//   mean_phase(phase)            which phase of an mbarrier, counted from 0, the next wait by parity stands for: a wait that
+//   mean_phase(phase)            which phase of an mbarrier, counted from 0, the next wait by parity stands for: a wait
+//   that
 //                                passes early, or two phases late, is then found
 #pragma once
 

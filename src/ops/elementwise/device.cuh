@@ -13,7 +13,7 @@ namespace elementwise {
 /// What the instruction says about slots.
 struct SlotPlan {
   uint32_t operands;
-  uint32_t rows;  ///< of a tile
+  uint32_t rows;   ///< of a tile
   uint32_t bytes;  ///< of a slot
   uint32_t per_tile;
   uint32_t per_page;

@@ -70,7 +70,8 @@ std::variant<Space, std::string> make_space(const ir::Graph& graph, const ir::No
 }
 
 std::int32_t shape_word(const Space& space, int tile_rows) {
-  return static_cast<std::int32_t>((space.single_row ? kSingleRow : 0) | std::uint32_t{space.record.operand_count} << 8 |
+  return static_cast<std::int32_t>((space.single_row ? kSingleRow : 0) |
+                                   std::uint32_t{space.record.operand_count} << 8 |
                                    static_cast<std::uint32_t>(tile_rows) << 16);
 }
 

@@ -161,8 +161,8 @@ MK_DEVICE void run_word(const CodeWord word, Lanes<float> (&acc)[kChunk], Lanes<
 #undef MK_CASE
 }
 
-/// Runs the current instruction's code on `acc`. `port.load(k, s)` reads operand k's chunk and `port.store(k, type, acc)`
-/// writes output operand k's.
+/// Runs the current instruction's code on `acc`. `port.load(k, s)` reads operand k's chunk and `port.store(k, type,
+/// acc)` writes output operand k's.
 template <int kTemporaries, class B, class Port>
 MK_DEVICE void run_code(const device::Context<B>& c, Lanes<float> (&acc)[kChunk], Port& port) {
   Lanes<float> temporaries[kTemporaries][kChunk];
