@@ -175,10 +175,10 @@ Report Workspace::launch(std::span<void* const> storages, const RunOptions& opti
 
 std::string describe(const program::AbortRecord& record, const program::Program& program) {
   static constexpr const char* kRoles[] = {"controller", "loader", "follower", "launcher", "storer", "consumer"};
-  static constexpr const char* kKinds[] = {"nothing",       "a free slot",    "the next instruction",
-                                           "page",          "ring stage",     "filled stage",
-                                           "finished tile", "leave to write", "stores",
-                                           "tensor memory", "counter",        "the workspace"};
+  static constexpr const char* kKinds[] = {"nothing",      "a free slot",   "the next instruction", "page",
+                                           "ring stage",   "filled stage",  "finished tile",        "leave to write",
+                                           "stores",       "tensor memory", "the other consumers",  "counter",
+                                           "the workspace"};
   const char* role = record.role < std::size(kRoles) ? kRoles[record.role] : "unknown role";
   const char* kind = record.kind < std::size(kKinds) ? kKinds[record.kind] : "unknown wait";
   std::string where = fmt::format("{} (warp {}) of CTA {} on SM {}", role, record.warp, record.cta, record.sm);

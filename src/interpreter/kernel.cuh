@@ -25,6 +25,7 @@ MK_DEVICE void init_barriers(uint32_t base) {
   init("stage_full", S::kStageFull, device::kRingStages, device::kStageFills);
   init("stage_free", S::kStageFree, device::kRingStages, device::kStageFrees);
   init("tile_done", S::kTileDone, device::kRingStages, device::kConsumerWarps);
+  init("meeting", S::kMeeting, 1, device::kConsumerWarps);
   if (B::kLauncher) {
     init("products_done", S::kProductsDone, device::kRingStages, 1);
     init("accumulator_full", S::kAccumulatorFull, 1, 1);
@@ -63,6 +64,7 @@ MK_DEVICE void interpret(const program::LaunchParameters& launch) {
                .ring = 0,
                .tiles = 0,
                .accumulators = 0,
+               .meetings = 0,
                .products = 0,
                .aborted = false};
   device::one_lane([&] { ptx::st_shared_u32(note_address(c), 0); });

@@ -21,6 +21,7 @@ enum class WaitKind : uint32_t {
   writable,     ///< the instruction's first write may happen
   written,      ///< every consumer has stored its part
   accumulator,  ///< tensor memory is free, or full
+  consumers,    ///< the other consumer warps
   counter,      ///< global counter `what` reaches `target`
   busy,         ///< the workspace belongs to a launch that has not ended
 };

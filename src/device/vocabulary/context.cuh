@@ -82,6 +82,7 @@ struct Context {
   uint32_t ring;          ///< ring stages that instructions before this one used
   uint32_t tiles;         ///< output tiles that instructions before this one handed to the storer
   uint32_t accumulators;  ///< tiles that instructions before this one computed in tensor memory
+  uint32_t meetings;      ///< consumers: how often all of their warps have met
   uint32_t products;      ///< launcher: stages whose products it committed
   bool aborted;           ///< waits return at once; copies, stores and arrivals are left out
 

@@ -24,7 +24,7 @@ MK_DEVICE void multiply(device::Context<B>& c, const StridedMatrix& a, const Str
       stage_float(c, a, c.index(gemm::kRow), k, gemm::kHopperRows, page_a, kRowBytesA, 4);
       stage_float(c, b, c.index(gemm::kColumn) + first, k, kColumns, page_b, 4, kRowBytesB);
     }
-    sync_consumers();
+    sync_consumers(c);
     const uint32_t depth = device::min(kDepth, static_cast<uint32_t>(a.depth - k));
     MK_ROLLED for (uint32_t j = 0; j < depth; ++j) {
       Lanes<float> left[2];
@@ -36,7 +36,7 @@ MK_DEVICE void multiply(device::Context<B>& c, const StridedMatrix& a, const Str
             device::fma(left[i / 2], device::bit_cast<float>(right.w[i % 2]), acc[4 * block + i]);
       }
     }
-    sync_consumers();
+    sync_consumers(c);
   }
   ptx::fence_proxy_async_shared_cta();  // every writer, before the pages' next bulk load (row 3)
 }

@@ -63,7 +63,7 @@ MK_DEVICE void stage_chunk(Context<B>& c, uint32_t k) {
     stage_16bit(c, matrix_b(c), c.index(gemm::kColumn), depth, kColumnsB, Tile::address_b(c, 0));
   }
   ptx::fence_proxy_async_shared_cta();  // ordinary stores, then tensor-core reads (row 6); and row 3 after the last
-  sync_consumers();
+  sync_consumers(c);
 }
 
 /// acc += A * B for the warpgroup's 64 rows. Staged: chunks come by stage_chunk, one at a time. One loop a kind: with
@@ -89,7 +89,7 @@ MK_DEVICE void multiply(Context<B>& c, bool staged, Lanes<float> (&acc)[kAccumul
     ptx::wgmma_commit_group();
     if (staged) {
       ptx::wgmma_wait_group<0>();
-      sync_consumers();
+      sync_consumers(c);
     } else if (k > 0) {
       ptx::wgmma_wait_group<1>();
       release_chunk(c, k - 1, count);

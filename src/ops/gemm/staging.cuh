@@ -79,10 +79,15 @@ MK_DEVICE void stage_float(const device::Context<B>& c, const StridedMatrix& mat
   }
 }
 
-/// Named barrier of all consumer warps.
-inline constexpr uint32_t kConsumerBarrier = 1;
-MK_DEVICE void sync_consumers() {
-  ptx::bar_sync(kConsumerBarrier, device::kConsumerWarps * device::kWarpLanes);
+/// All consumer warps have come here, and see each other's ordinary accesses. Bounded, unlike a named barrier: where
+/// one warp has given up and left, the others do so too.
+template <class B>
+MK_DEVICE void sync_consumers(device::Context<B>& c) {
+  const uint32_t barrier = c.base + device::Layout<B>::kMeeting;
+  device::one_lane([&] {
+    if (!c.aborted) ptx::mbarrier_arrive(barrier);
+  });
+  wait_warp(c, barrier, c.meetings++, device::WaitKind::consumers);
 }
 
 }  // namespace megakittens::ops
