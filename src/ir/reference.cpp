@@ -103,13 +103,15 @@ class Evaluator {
                   : ref.kind == Ref::Kind::accumulator ? accumulator.data()
                                                        : constants[a].data();
       }
+      const float* first = args[0];
+      MK_CHECK(first != nullptr, "{} has a step without arguments", node.name);
       std::vector<float> result(static_cast<std::size_t>(count));
       bool keeps = step.op == PointwiseOp::round && numerics_ == ReferenceNumerics::exact && is_floating(step.dtype);
       for (std::size_t i = 0; i < result.size(); ++i) {
         if (step.op == PointwiseOp::round)
-          result[i] = keeps ? args[0][i] : round_to(step.dtype, args[0][i]);
+          result[i] = keeps ? first[i] : round_to(step.dtype, first[i]);
         else
-          result[i] = apply(step.op, args[0][i], args[1] ? args[1][i] : 0, args[2] ? args[2][i] : 0);
+          result[i] = apply(step.op, first[i], args[1] ? args[1][i] : 0, args[2] ? args[2][i] : 0);
       }
       steps.push_back(std::move(result));
     }

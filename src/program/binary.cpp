@@ -108,7 +108,8 @@ class Reader {
   template <typename Field>
     requires(std::is_arithmetic_v<Field> && !std::same_as<Field, bool>) || std::is_enum_v<Field>
   void get(Field& field) {
-    std::memcpy(&field, cut(sizeof(field)).data(), sizeof(field));
+    const std::string_view bytes = cut(sizeof(field));
+    std::memcpy(&field, bytes.data(), bytes.size());
   }
   void get(bool& field) {
     const char byte = cut(1)[0];
