@@ -120,10 +120,6 @@ class Program:
     def summary(self) -> dict:
         """Counts that describe the schedule."""
 
-    @property
-    def graph(self) -> Graph:
-        """The graph after the passes."""
-
     def save(self, path: str) -> None:
         """Writes the program's file."""
 

@@ -5,14 +5,12 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <chrono>
 #include <mutex>
 
 #include "bindings.hpp"
-#include "emulator/workspace.hpp"
 #include "ir/graph.hpp"
-#include "passes/pipeline.hpp"
-#include "schedule/schedule.hpp"
+#include "runtime/host_run.hpp"
+#include "runtime/prepare.hpp"
 #include "schedule/verify.hpp"
 #include "support/error.hpp"
 #include "support/files.hpp"
@@ -25,79 +23,68 @@ namespace {
 /// A program with the emulated machine's workspace, which one call at a time uses.
 class Scheduled {
  public:
-  Scheduled(ir::Graph graph, program::Program program) : graph_(std::move(graph)), program_(std::move(program)) {}
+  explicit Scheduled(program::Program program) : program_(std::move(program)) {}
 
-  const ir::Graph& graph() const { return graph_; }
   const program::Program& program() const { return program_; }
 
   void run_emulator(const std::map<std::uint32_t, std::pair<std::uintptr_t, std::size_t>>& memory, std::uint64_t seed,
                     bool check) {
-    std::vector<void*> storages(program_.storages.size(), nullptr);
-    for (std::size_t s = 0; s < storages.size(); ++s) {
+    auto base_of = [&](std::uint32_t s) -> void* {
       const program::Storage& storage = program_.storages[s];
-      if (storage.kind == program::StorageKind::workspace) continue;
-      auto found = memory.find(static_cast<std::uint32_t>(s));
+      auto found = memory.find(s);
       if (found == memory.end() || found->second.second < storage.bytes)
         throw UserError(fmt::format("storage {} ('{}') needs {} bytes; {} were given", s, storage.name, storage.bytes,
                                     found == memory.end() ? 0 : found->second.second));
-      storages[s] = reinterpret_cast<void*>(found->second.first);
-    }
-    nb::gil_scoped_release release;
-    std::scoped_lock lock(mutex_);
-    if (!workspace_) workspace_ = std::make_unique<emulator::Workspace>(program_);
+      // An empty tensor may have no address; what nobody touches may lie anywhere.
+      static char nothing;
+      return storage.bytes == 0 ? &nothing : reinterpret_cast<void*>(found->second.first);
+    };
+    std::vector<void*> inputs;
+    std::vector<void*> outputs;
+    for (const program::Port& port : program_.inputs) inputs.push_back(base_of(port.storage));
+    for (std::uint32_t s : runtime::output_storages(program_)) outputs.push_back(base_of(s));
     emulator::RunOptions options;
     options.seed = seed;
     options.check = check;
-    emulator::Report report = workspace_->launch(storages, options);
-    if (report.ok()) return;
-    workspace_->reset();
-    throw ExecutionError("the emulated program did not run as it should:\n" + report.text());
+    nb::gil_scoped_release release;
+    std::scoped_lock lock(mutex_);
+    if (!machine_) machine_ = std::make_unique<runtime::HostProgram>(program_);
+    runtime::expect_good(program_, machine_->run(inputs, outputs, options));
   }
 
  private:
-  ir::Graph graph_;  // after the passes
   program::Program program_;
-  std::unique_ptr<emulator::Workspace> workspace_;
+  std::unique_ptr<runtime::HostProgram> machine_;
   std::mutex mutex_;
 };
 
-struct Settings {
-  passes::Options passes;
-  schedule::ScheduleOptions schedule;
-};
-
-Settings settings_of(const nb::dict& options) {
-  Settings settings;
-  program::Config& config = settings.schedule.config;
-  bool sms_given = false;
-  for (const auto& [key, value] : options) {
+runtime::PrepareOptions options_of(const nb::dict& given) {
+  runtime::PrepareOptions options;
+  for (const auto& [key, value] : given) {
     std::string name = nb::cast<std::string>(key);
     if (name == "fusion")
-      settings.passes.fusion = nb::cast<bool>(value);
+      options.fusion = nb::cast<bool>(value);
     else if (name == "numerics")
-      settings.passes.numerics = passes::parse_numerics(nb::cast<std::string>(value));
+      options.numerics = passes::parse_numerics(nb::cast<std::string>(value));
     else if (name == "target")
-      config.architecture = program::parse_architecture(nb::cast<std::string>(value));
+      options.architecture = program::parse_architecture(nb::cast<std::string>(value));
     else if (name == "queue")
-      config.queue = program::parse_queue_mode(nb::cast<std::string>(value));
+      options.queue = program::parse_queue_mode(nb::cast<std::string>(value));
     else if (name == "sms")
-      config.sms = nb::cast<std::uint32_t>(value), sms_given = true;
+      options.sms = nb::cast<std::uint32_t>(value);
     else if (name == "cluster")
-      config.cluster = nb::cast<std::uint32_t>(value);
+      options.cluster = nb::cast<std::uint32_t>(value);
     else
       throw OptionError(
           fmt::format("unknown option '{}'; known are cluster, fusion, numerics, queue, sms, target", name));
   }
-  if (!sms_given && config.architecture == program::Architecture::sm_100a) config.sms = 148;
-  return settings;
+  return options;
 }
 
-Scheduled* make(const ir::Graph& graph, const nb::dict& options) {
-  Settings settings = settings_of(options);
+Scheduled* make(const ir::Graph& graph, const nb::dict& given) {
+  runtime::PrepareOptions options = options_of(given);
   nb::gil_scoped_release release;
-  ir::Graph ready = passes::run_pipeline(graph, settings.passes);
-  program::Program program = schedule::schedule(ready, settings.schedule);
-  return new Scheduled(std::move(ready), std::move(program));
+  return new Scheduled(runtime::prepare(graph, options));
 }
 
 nb::list storages(const Scheduled& scheduled) {
@@ -168,8 +155,6 @@ void bind_program(nb::module_& module) {
           "outputs", [](const Scheduled& s) { return ports(s.program().outputs); }, "The same for what it returns.")
       .def_prop_ro("nodes", &nodes, "Name, op, code, first instruction, number of instructions, source line.")
       .def_prop_ro("summary", &summary, "Counts that describe the schedule.")
-      .def_prop_ro(
-          "graph", [](const Scheduled& s) { return s.graph(); }, "The graph after the passes.")
       .def(
           "save",
           [](const Scheduled& s, const std::string& path) {
