@@ -2,7 +2,7 @@
 
 import torch
 
-from megakittens import compat
+from megakittens import compat, fx
 from megakittens.errors import OptionError, UnsupportedError, UserError
 
 COMPILE_OPTIONS = {
@@ -68,6 +68,30 @@ def inputs(labels, values):
         raise UnsupportedError(f"tensors on {len(devices)} devices: {where}. Move them to one device")
 
 
+def layouts(inputs_of_graph, tensors):
+    """Every input has the type and layout it was captured with: guards do not look at parameters' strides."""
+    for item, tensor in zip(inputs_of_graph, tensors, strict=True):
+        name, strides = item["name"], item["strides"]
+        dtype = fx.dtype_name(tensor.dtype)
+        same = dtype == item["dtype"] and list(tensor.shape) == item["sizes"]
+        # The stride of a dimension of size 1 says nothing, and an empty tensor has no elements to misread.
+        same = same and (
+            not tensor.numel()
+            or all(size == 1 or a == b for size, a, b in zip(tensor.shape, tensor.stride(), strides, strict=True))
+        )
+        if not same:
+            raise UserError(
+                f"'{name}' was {item['dtype']}{item['sizes']} with strides {strides} when the function was captured, and is "
+                f"{dtype}{list(tensor.shape)} with strides {list(tensor.stride())} now (its .data was "
+                f"replaced?): compile again, or give it its old layout"
+            )
+        if tensor.is_neg() or tensor.is_conj():
+            raise UnsupportedError(
+                f"'{name}' is a view that negates or conjugates its memory lazily: pass it through .resolve_neg() or "
+                f".resolve_conj()"
+            )
+
+
 def overlapping(inputs_of_graph, tensors):
     """An input that the graph writes must not share memory with another one."""
     mutated = [i for i, item in enumerate(inputs_of_graph) if item["mutated"]]
@@ -75,8 +99,8 @@ def overlapping(inputs_of_graph, tensors):
         for k, other in enumerate(tensors):
             if k != i and _share(tensors[i], other):
                 raise UserError(
-                    f"'{inputs_of_graph[i]['name']}' is written in place and shares memory with "
-                    f"'{inputs_of_graph[k]['name']}', which it did not when the function was captured: pass a clone"
+                    f"'{inputs_of_graph[i]['name']}' is written in place, and its range of memory overlaps that of "
+                    f"'{inputs_of_graph[k]['name']}' (interleaved elements count): pass a clone of one"
                 )
 
 

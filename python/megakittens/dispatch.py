@@ -109,6 +109,7 @@ class Executable:
     def __init__(self, graph, settings, gm, device):
         layout = json.loads(graph.metadata["fx"])
         self.graph = graph
+        self.inputs = graph.inputs
         self.engine = engine_for(graph, settings, device)
         self.outputs = layout["outputs"]
         # A place among the inputs of a call, or a constant of the graph.
@@ -118,7 +119,8 @@ class Executable:
 
     def __call__(self, inputs):
         tensors = [inputs[source] if isinstance(source, int) else source for source in self.sources]
-        checks.overlapping(self.graph.inputs, tensors)
+        checks.layouts(self.inputs, tensors)
+        checks.overlapping(self.inputs, tensors)
         results = self.engine.run(tensors)
         return self._arrange(self.outputs, results)
 

@@ -64,7 +64,10 @@ int report(const char* what, int code) {
 
 int guarded(int argc, char** argv) {
   try {
-    return run_command(argc, argv);
+    const int code = run_command(argc, argv);
+    // Buffered output that cannot be written is lost: on a full disk, say.
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) return report("cannot write the output", kUserMistake);
+    return code;
   } catch (const UserError& error) {
     return report(error.what(), kUserMistake);
   } catch (const ExecutionError& error) {

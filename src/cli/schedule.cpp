@@ -3,12 +3,14 @@
 
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
 #include "cli/summary.hpp"
 #include "runtime/program_file.hpp"
+#include "support/error.hpp"
 
 namespace megakittens::cli {
 namespace {
@@ -22,6 +24,9 @@ struct Arguments {
 
 int run(const Arguments& arguments) {
   const runtime::PrepareOptions options = arguments.scheduling.parse();
+  std::error_code unknown;
+  if (std::filesystem::equivalent(arguments.graph, arguments.out, unknown))
+    throw OptionError(fmt::format("'{}' is the graph itself; the program needs another file", arguments.out));
   Progress progress;
   progress.stage("reading " + arguments.graph);
   const ir::Graph graph = load_graph(arguments.graph, "schedule");
@@ -51,7 +56,8 @@ Command add_schedule(CLI::App& app) {
   arguments->scheduling.add_to(*parser);
   parser->add_flag("--json", arguments->json, "print the summary as one JSON object");
   parser->add_option("-o,--output", arguments->out, "write the program here; as text where the name ends in .txt")
-      ->type_name("P");
+      ->type_name("P")
+      ->check([](const std::string& path) { return path.empty() ? std::string("a path is missing") : std::string(); });
   return {parser, [arguments] { return run(*arguments); }};
 }
 

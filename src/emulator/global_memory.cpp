@@ -5,10 +5,34 @@
 #include "support/error.hpp"
 
 namespace megakittens::emulator {
+namespace {
 
-GlobalMemory::GlobalMemory(const std::vector<GlobalBuffer>& buffers) {
+/// By address, without empty ones. Buffers that are only read may overlap (tensors that share memory): they become one.
+std::vector<GlobalBuffer> merged(std::vector<GlobalBuffer> buffers) {
+  std::erase_if(buffers, [](const GlobalBuffer& buffer) { return buffer.bytes == 0; });
+  auto begin = [](const GlobalBuffer& buffer) { return reinterpret_cast<std::uintptr_t>(buffer.data); };
+  std::stable_sort(buffers.begin(), buffers.end(),
+                   [&](const GlobalBuffer& a, const GlobalBuffer& b) { return begin(a) < begin(b); });
+  std::vector<GlobalBuffer> result;
   for (const GlobalBuffer& buffer : buffers) {
-    if (buffer.bytes == 0) continue;
+    if (!result.empty()) {
+      GlobalBuffer& last = result.back();
+      const std::uintptr_t end = begin(last) + last.bytes;
+      if (begin(buffer) < end && last.contents == Contents::kReadOnly && buffer.contents == Contents::kReadOnly) {
+        last.bytes = std::max(end, begin(buffer) + buffer.bytes) - begin(last);
+        last.name += "' or '" + buffer.name;
+        continue;
+      }
+    }
+    result.push_back(buffer);
+  }
+  return result;
+}
+
+}  // namespace
+
+GlobalMemory::GlobalMemory(const std::vector<GlobalBuffer>& given) {
+  for (const GlobalBuffer& buffer : merged(given)) {
     const std::uint64_t begin = reinterpret_cast<std::uintptr_t>(buffer.data);
     // Shadow cells lie at multiples of their size, wherever the buffer begins.
     const std::uint64_t base = begin / kCellBytes * kCellBytes;

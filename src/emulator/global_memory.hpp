@@ -19,7 +19,7 @@ class GlobalMemory {
     std::unique_ptr<Region> region;
   };
 
-  explicit GlobalMemory(const std::vector<GlobalBuffer>& buffers);
+  explicit GlobalMemory(const std::vector<GlobalBuffer>& given);
   /// The buffer that holds all of [address, address + bytes), or null.
   Buffer* find(std::uint64_t address, std::uint64_t bytes);
   /// "'x' + 0x40", or the bare address.

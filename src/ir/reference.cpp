@@ -104,7 +104,7 @@ class Evaluator {
                                                        : constants[a].data();
       }
       const float* first = args[0];
-      MK_CHECK(first != nullptr, "{} has a step without arguments", node.name);
+      MK_CHECK(first != nullptr || count == 0, "{} has a step without arguments", node.name);
       std::vector<float> result(static_cast<std::size_t>(count));
       bool keeps = step.op == PointwiseOp::round && numerics_ == ReferenceNumerics::exact && is_floating(step.dtype);
       for (std::size_t i = 0; i < result.size(); ++i) {

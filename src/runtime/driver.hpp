@@ -84,7 +84,7 @@ struct CuLaunchConfig {
      const unsigned* box, const unsigned* element_strides, int interleave, int swizzle, int promotion, int fill))
 
 struct Driver {
-#define MK_X(symbol, name, parameters) CuResult(*name) parameters = nullptr;
+#define MK_X(symbol, name, parameters) CuResult(*name) parameters = nullptr;  // NOLINT(bugprone-macro-parentheses)
   MK_DRIVER_FUNCTIONS(MK_X)
 #undef MK_X
 };

@@ -59,7 +59,26 @@ std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes
   }
 }
 
+namespace {
+
+void write_all(const Descriptor& file, std::string_view bytes, const std::filesystem::path& path) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(file.get(), bytes.data(), bytes.size());
+    if (count < 0 && errno != EINTR) fail("write", path);
+    bytes.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  }
+}
+
+}  // namespace
+
 void write_file(const std::filesystem::path& path, std::string_view bytes) {
+  // A device or a pipe is written to; putting a file in its place would destroy it.
+  struct stat target{};
+  if (::stat(path.c_str(), &target) == 0 && !S_ISREG(target.st_mode) && !S_ISDIR(target.st_mode)) {
+    const Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (file.get() < 0) fail("open", path);
+    return write_all(file, bytes, path);
+  }
   std::string temporary = path.string() + ".XXXXXX";
   const Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
   if (file.get() < 0) fail("write", path);

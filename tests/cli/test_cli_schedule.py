@@ -105,3 +105,10 @@ def test_an_unsupported_operation_is_named_with_its_line(graph):
     graph.write_text(graph.read_text().replace('"op": "matmul"', opaque))
     message = error("schedule", graph)
     assert "aten.sort" in message and "model.py:3" in message
+
+
+def test_a_program_that_cannot_be_written_is_an_error(graph):
+    assert "No space left" in error("schedule", graph, "-o", "/dev/full")
+    assert "a path is missing" in error("schedule", graph, "-o", "")
+    assert "is the graph itself" in error("schedule", graph, "-o", graph)
+    assert "values" in json.loads(graph.read_text())

@@ -1,3 +1,7 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "support/files.hpp"
 
 #include <gmock/gmock.h>
@@ -51,6 +55,18 @@ TEST_F(Files, a_file_that_cannot_be_opened_or_written_is_named_with_the_reason) 
   EXPECT_THAT([&] { write_file(folder_ / "none" / "a", "x"); },
               ThrowsMessage<UserError>(AllOf(HasSubstr("cannot write"), HasSubstr("No such file"))));
   EXPECT_THAT([&] { read_file(folder_, 1); }, ThrowsMessage<UserError>(HasSubstr("Is a directory")));
+}
+
+TEST_F(Files, a_pipe_is_written_to_and_stays_a_pipe) {
+  const std::filesystem::path pipe = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  write_file(pipe, "hello");
+  char bytes[8] = {};
+  EXPECT_EQ(::read(reader, bytes, sizeof(bytes)), 5);
+  EXPECT_STREQ(bytes, "hello");
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+  ::close(reader);
 }
 
 }  // namespace
