@@ -37,7 +37,6 @@ class Scheduled {
                                     found == memory.end() ? 0 : found->second.second));
       // An empty tensor may have no address; what nobody touches may lie anywhere.
       static char nothing;
-      // NOLINTNEXTLINE(performance-no-int-to-ptr): addresses come from Python as numbers
       return storage.bytes == 0 ? &nothing : reinterpret_cast<void*>(found->second.first);
     };
     std::vector<void*> inputs;

@@ -22,7 +22,7 @@ class BulkStoreAgent final : public Agent {
   // First the source is read, then, at another moment, the destination is written.
   bool advance(Machine& machine) override {
     Warp& warp = *issue.warp;
-    const bool reads = data.empty();
+    const bool reads = data_.empty();
     if (reads) {
       read(machine);
       warp.bulk.group(group).unread--;
@@ -50,10 +50,10 @@ class BulkStoreAgent final : public Agent {
 
   void read(Machine& machine) {
     const Cta& cta = *issue.warp->cta;
-    data.resize(bytes);
+    data_.resize(bytes);
     const device::Swizzle swizzle = box ? box->map.swizzle : device::Swizzle::kNone;
     for (std::uint32_t i = 0; i < bytes; i += 16) {
-      std::memcpy(data.data() + i, cta.shared + device::swizzle_address(swizzle, source + i), 16);
+      std::memcpy(data_.data() + i, cta.shared + device::swizzle_address(swizzle, source + i), 16);
     }
     if (Checker* checker = machine.checker()) {
       checker->access(*cta.shared_region, source, bytes,
@@ -63,12 +63,12 @@ class BulkStoreAgent final : public Agent {
 
   void write(Machine& machine) {
     if (!box) {
-      write_run(machine, destination, data.data(), bytes);
+      write_run(machine, destination, data_.data(), bytes);
       return;
     }
     for (std::uint32_t r = 0, n = box->rows(); r < n; r++) {
       const TensorBox::Row row = box->row(r);
-      if (row.length > 0) write_run(machine, row.address, data.data() + r * box->row_bytes() + row.skip, row.length);
+      if (row.length > 0) write_run(machine, row.address, data_.data() + r * box->row_bytes() + row.skip, row.length);
     }
   }
 
@@ -94,7 +94,7 @@ class BulkStoreAgent final : public Agent {
     machine.written(address, length);
   }
 
-  std::vector<std::byte> data;
+  std::vector<std::byte> data_;
 };
 
 void launch(Machine& machine, std::unique_ptr<BulkStoreAgent> agent, std::uint32_t source) {

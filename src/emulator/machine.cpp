@@ -113,7 +113,7 @@ void Machine::enter(void* argument) {
   device::single_lane_depth = 0;  // whoever switched here may have left it raised
   try {
     machine.kernel_(machine.params_);
-  } catch (const Unwind&) {
+  } catch (const Unwind&) {  // NOLINT(bugprone-empty-catch): the fibre has come to its end
   } catch (const std::exception& error) {
     machine.report_.exception = fmt::format("{}: {}", machine.describe(warp), error.what());
   }
@@ -124,7 +124,8 @@ void Machine::switch_out() {
   running_->fibre.suspend();
   device::single_lane_depth = depth;
   // Destructors that run twins while we unwind must get through.
-  if (unwinding_ && std::uncaught_exceptions() == 0) throw Unwind{};
+  if (unwinding_ && std::uncaught_exceptions() == 0)
+    throw Unwind{};  // NOLINT(bugprone-std-exception-baseclass): nobody may catch it by chance
 }
 
 void Machine::step() {
@@ -217,7 +218,7 @@ std::string Machine::describe(const Warp& warp) const {
   std::string out = fmt::format("CTA {} warp {}", warp.cta->index, warp.index);
   if (warp.role != nullptr) out += fmt::format(" ({}", warp.role);
   if (warp.role != nullptr && warp.instruction >= 0) out += fmt::format(", instruction {}", warp.instruction);
-  if (warp.role != nullptr) out += ")";
+  if (warp.role != nullptr) out += ')';
   return out;
 }
 

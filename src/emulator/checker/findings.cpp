@@ -60,7 +60,7 @@ std::string Checker::describe(std::uint32_t number) const {
   std::string out = fmt::format("CTA {} warp {}", context.cta, context.warp);
   if (context.role != nullptr) out += fmt::format(" ({}", context.role);
   if (context.role != nullptr && context.instruction >= 0) out += fmt::format(", instruction {}", context.instruction);
-  if (context.role != nullptr) out += ")";
+  if (context.role != nullptr) out += ')';
   return out;
 }
 

@@ -47,7 +47,7 @@ Argument read_object(const JsonReader& json, const Names& names) {
   std::vector<std::string> keys = members.keys();
   std::vector<JsonReader> values = members.elements();
   Dict dict;
-  for (std::size_t i = 0; i < keys.size(); ++i) dict.emplace_back(keys[i], read_argument(values[i], names));
+  for (std::size_t i = 0; i < keys.size(); ++i) dict.push_back({keys[i], read_argument(values[i], names)});
   return {std::move(dict)};
 }
 

@@ -25,7 +25,8 @@ struct Named {
 
 struct Argument;
 using List = std::vector<Argument>;
-using Dict = std::vector<std::pair<std::string, Argument>>;
+struct DictItem;
+using Dict = std::vector<DictItem>;
 
 /// What a node is called with: None is std::monostate.
 struct Argument {
@@ -36,6 +37,11 @@ struct Argument {
   const T* get() const {
     return std::get_if<T>(&value);
   }
+};
+
+struct DictItem {
+  std::string first;
+  Argument second;
 };
 
 /// Calls `visit(NodeRef)` for every node in the argument, however nested.

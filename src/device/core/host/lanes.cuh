@@ -28,7 +28,7 @@ constexpr To convert_element(From from) {
   if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) {
     constexpr From kBelow = static_cast<From>(std::numeric_limits<To>::min());
     constexpr From kAbove = static_cast<From>(std::numeric_limits<To>::max());  // may round up: >= is needed
-    if (!(from == from)) return To{0};
+    if (!(from == from)) return To{0};  // NOLINT(misc-redundant-expression): NaN
     if (from <= kBelow) return std::numeric_limits<To>::min();
     if (from >= kAbove) return std::numeric_limits<To>::max();
   }
@@ -45,12 +45,14 @@ struct alignas(16) Lanes {
   /// The same value in every lane.
   template <Scalar U>
     requires std::is_convertible_v<U, T>
+  // NOLINTNEXTLINE(google-explicit-constructor): a scalar stands for itself in every lane
   Lanes(U value) {
     const T element = convert_element<T>(value);
     for (uint32_t l = 0; l < kWarpLanes; l++) v[l] = element;
   }
   template <class U>
     requires(!std::is_same_v<U, T> && std::is_convertible_v<U, T>)
+  // NOLINTNEXTLINE(google-explicit-constructor): converts as the element type does
   Lanes(const Lanes<U>& other) {
     for (uint32_t l = 0; l < kWarpLanes; l++) v[l] = convert_element<T>(other.v[l]);
   }
@@ -75,7 +77,7 @@ constexpr const T& at(const Lanes<T>& x, uint32_t lane) {
 }
 template <Scalar T>
 constexpr const T& at(const T& x, uint32_t) {
-  return x;
+  return x;  // NOLINT(bugprone-return-const-ref-from-parameter): used inside one expression
 }
 
 /// f in every lane, of any mixture of Lanes and scalars.

@@ -37,7 +37,7 @@ MK_LANES_FUNCTION_1(tanh_approx, std::tanh(x))
 #undef MK_LANES_FUNCTION_1
 
 inline bool is_nan(float x) {
-  return x != x;
+  return x != x;  // NOLINT(misc-redundant-expression)
 }
 inline Lanes<bool> is_nan(const Lanes<float>& x) {
   return x != x;
