@@ -40,7 +40,7 @@ inline bool is_nan(float x) {
   return x != x;  // NOLINT(misc-redundant-expression)
 }
 inline Lanes<bool> is_nan(const Lanes<float>& x) {
-  return x != x;
+  return x != x;  // NOLINT(misc-redundant-expression): NaN
 }
 
 // A function of two equal types, with any mixture of Lanes and single values that names at least one Lanes.
