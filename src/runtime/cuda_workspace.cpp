@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "emulator/workspace.hpp"
 #include "support/error.hpp"
 
 namespace megakittens::runtime {
@@ -35,15 +36,11 @@ int map_type(program::ElementType type) {
   }
   return 0;
 }
-int bytes_of(program::ElementType type) {
-  constexpr int kBytes[] = {2, 2, 4, 8, 4, 1};
-  return kBytes[static_cast<int>(type)];
-}
 
 EncodedMap encode(const program::TensorMapDescription& map, CuPointer storage) {
   EncodedMap encoded{};
   const unsigned ones[5] = {1, 1, 1, 1, 1};
-  CuPointer base = storage + static_cast<std::uint64_t>(map.offset) * bytes_of(map.type);
+  CuPointer base = storage + static_cast<std::uint64_t>(map.offset) * program::size_of(map.type);
   MK_CUDA(tensor_map_encode_tiled(&encoded, map_type(map.type), map.rank, reinterpret_cast<void*>(base), map.sizes,
                                   map.strides + 1, map.box, ones, 0, static_cast<int>(map.swizzle), kPromotion256, 0));
   return encoded;
@@ -146,12 +143,7 @@ void CudaWorkspace::synchronize(CuStream stream) {
   program::Control control{};
   MK_CUDA(memcpy_device_to_host(&control, control_.address(), sizeof(control)));
   if (control.abort == 0) return;
-  const program::AbortRecord& r = control.record;
-  throw ExecutionError(
-      fmt::format("the program is stuck: role {} (warp {}) of CTA {} on SM {}, instruction {}, node {}: wait kind {}, "
-                  "what {}, value {}, target {}",
-                  r.role, r.warp, r.cta, r.sm, static_cast<std::int32_t>(r.instruction),
-                  static_cast<std::int32_t>(r.node), r.kind, r.what, r.value, r.target));
+  throw ExecutionError("the program is stuck: " + emulator::describe(control.record, program_));
 }
 
 }  // namespace megakittens::runtime

@@ -1,5 +1,7 @@
 #include "ops/common/merge.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "support/error.hpp"
@@ -88,6 +90,13 @@ program::OperandRecord operand_record(const ir::View& view, ir::DType dtype, boo
   if (view.strides[0] == 0) record.flags |= program::kOperandBroadcast0;
   if (view.strides[1] == 0) record.flags |= program::kOperandBroadcast1;
   return record;
+}
+
+std::optional<std::string> stride_problem(const ir::View& view, ir::DType dtype) {
+  const std::int64_t bytes = view.strides[3] * ir::size_of(dtype);
+  if (view.sizes[3] <= 1 || bytes <= INT32_MAX) return std::nullopt;
+  return fmt::format("an operand's columns lie {} bytes apart, the limit is {}; pass a contiguous copy", bytes,
+                     INT32_MAX);
 }
 
 bool bulk_suited(const ir::View& view, ir::DType dtype, bool broadcast_batch) {

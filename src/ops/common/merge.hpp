@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "ir/graph.hpp"
@@ -30,6 +31,10 @@ int element_bytes(program::ElementType type);
 
 /// A record of a rank-4 view; storage is left for the scheduler.
 program::OperandRecord operand_record(const ir::View& view, ir::DType dtype, bool output);
+
+/// Why an operand's steps do not fit what a slot holds of it (32 bits for the bytes from column to column); empty where
+/// they do.
+std::optional<std::string> stride_problem(const ir::View& view, ir::DType dtype);
 
 /// Bulk tensor copies take it: last stride 1, other strides and the offset multiples of 16 bytes. With
 /// `broadcast_batch` the first two dimensions may be broadcast: their map has one element there.

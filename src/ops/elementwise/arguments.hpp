@@ -1,4 +1,4 @@
-// Index words of both elementwise types, and of what the tiled one keeps in its record. Shared by host and device.
+// Index words of both elementwise types. Shared by host and device.
 #pragma once
 
 #include "program/node_record.hpp"

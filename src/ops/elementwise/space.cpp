@@ -57,6 +57,9 @@ std::variant<Space, std::string> make_space(const ir::Graph& graph, const ir::No
   for (std::int64_t size : merged->sizes)
     if (size > INT32_MAX) return fmt::format("a dimension of {} elements is over the limit of 2^31 - 1", size);
 
+  for (std::size_t k = 0; k < total; ++k)
+    if (auto problem = stride_problem(merged->views[k], space.types[k])) return *problem;
+
   program::NodeRecord& record = space.record;
   record.operand_count = static_cast<std::uint16_t>(total);
   record.output_count = static_cast<std::uint16_t>(node.outputs.size());
