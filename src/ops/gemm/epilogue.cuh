@@ -35,34 +35,41 @@ MK_DEVICE void transpose_quad(const Lanes<float>* acc, Lanes<float> (&chunk)[kCh
   }
 }
 
-/// Where a lane's chunk lies after the exchange: columns from `first` on, sixteen rows a warp.
+/// Where a lane's chunk lies after the exchange: columns from `first` on, sixteen rows a warp from `first_row` on.
 template <class B>
 struct QuadPlace : TileBounds<B> {
-  int32_t first = 0;  ///< of the tile's columns
+  uint32_t first_row = 0;  ///< of the tile's rows
+  int32_t first = 0;       ///< of the tile's columns
 
-  MK_DEVICE explicit QuadPlace(const device::Context<B>& context) : TileBounds<B>{context} {}
+  MK_DEVICE QuadPlace(const device::Context<B>& context, uint32_t row) : TileBounds<B>{context}, first_row(row) {}
   MK_DEVICE Lanes<int32_t> row(uint32_t g) const {
     return device::convert<int32_t>(device::lane_index() >> 2) +
-           (this->c.index(kTileRow) + static_cast<int32_t>(this->c.warp * 16 + 8 * g));
+           (this->c.index(kTileRow) + static_cast<int32_t>(first_row + 8 * g));
   }
   MK_DEVICE Lanes<int32_t> column(uint32_t) const {
     return device::convert<int32_t>(device::lane_index() & 3u) * 8 + (this->c.index(kTileColumn) + first);
   }
 };
 
-/// Stores a warp's 16 rows of kColumns columns, from column `first` of the tile on; warp w has rows 16 w and on. The
-/// array is turned round by one chunk after another, so that the loop stays rolled and every access to it has a fixed
-/// number.
-template <int kColumns, class B>
-MK_DEVICE void store_accumulators(device::Context<B>& c, Lanes<float> (&acc)[kColumns / 2], int32_t first = 0) {
-  constexpr uint32_t kCount = kColumns / 2;
-  GlobalPort<B, QuadPlace<B>> port{c, QuadPlace<B>(c)};
-  MK_ROLLED for (int32_t n = 0; n < kColumns; n += 32) {
+/// Which part of the instruction's tile a warp's accumulators are: sixteen rows from `row` on, columns from `column`
+/// on.
+struct TilePart {
+  uint32_t row;
+  int32_t column;
+  int32_t columns;  ///< a multiple of 32
+};
+
+/// Runs the record's code on the accumulators and stores the result. The array is turned round by one chunk after
+/// another, so that the loop stays rolled and every access to it has a fixed number.
+template <uint32_t kCount, class B>
+MK_DEVICE void store_accumulators(device::Context<B>& c, Lanes<float> (&acc)[kCount], const TilePart& part) {
+  GlobalPort<B, QuadPlace<B>> port{c, QuadPlace<B>(c, part.row)};
+  MK_ROLLED for (int32_t n = 0; n < part.columns; n += 32) {
     Lanes<float> chunk[kChunk];
     transpose_quad(acc, chunk);
-    port.place.first = first + n;
+    port.place.first = part.column + n;
     run_code<program::kGemmTemporaries>(c, chunk, port);
-    if (n + 32 < kColumns) MK_UNROLL for (uint32_t i = 0; i + kChunk < kCount; ++i) acc[i] = acc[i + kChunk];
+    MK_UNROLL for (uint32_t i = 0; i + kChunk < kCount; ++i) acc[i] = acc[i + kChunk];
   }
 }
 

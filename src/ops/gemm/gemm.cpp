@@ -79,9 +79,62 @@ std::vector<int> blackwell_order(std::int64_t chunks) {
   return order;
 }
 
-std::uint64_t release_order(std::int64_t depth, bool blackwell) {
+/// The same of Hopper's loop for small products (ops/gemm/sm90_divided.cuh): unused ones, those of the last chunks, and
+/// the page of the sums.
+std::vector<int> divided_order(std::int64_t chunks) {
+  constexpr int kStages = 6;
+  std::vector<int> order;
+  for (int lid = static_cast<int>(std::min<std::int64_t>(chunks, kStages)); lid < kStages; ++lid) order.push_back(lid);
+  for (std::int64_t k = std::max<std::int64_t>(0, chunks - kStages); k < chunks; ++k)
+    order.push_back(static_cast<int>(k % kStages));
+  order.push_back(kPages - 1);
+  return order;
+}
+
+enum class Loop : std::uint8_t { hopper, divided, blackwell };
+
+struct LoopShape {
+  Loop loop;
+  std::int64_t rows;
+  std::int64_t columns;
+};
+
+/// Clocks that a product takes in Hopper's two loops: rounds of the SMs, each a fixed cost and its chunks of K. Fitted
+/// to products alone on an H200: 64 x 128 tiles are bound by L2, 128 x 256 tiles by the tensor cores.
+bool divided_is_faster(const Space& space, std::uint32_t sms) {
+  auto up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
+  std::int64_t batch = space.outer0 * space.outer1;
+  std::int64_t chunks = up(space.k, kStageDepth);
+  auto clocks = [&](std::int64_t rows, std::int64_t columns, std::int64_t fixed, std::int64_t chunk) {
+    return up(batch * up(space.m, rows) * up(space.n, columns), sms) * (fixed + chunks * chunk);
+  };
+  return clocks(kDividedRows, kDividedColumns, 2000, 450) < clocks(kHopperRows, kHopperColumns, 2500, 1024);
+}
+
+LoopShape loop_for(const Space& space, const PlanOptions& options) {
+  if (options.config.architecture == program::Architecture::sm_100a)
+    return {Loop::blackwell, kBlackwellRows, kBlackwellColumns};
+  if (options.tiling == Tiling::automatic && divided_is_faster(space, options.config.sms))
+    return {Loop::divided, kDividedRows, kDividedColumns};
+  return {Loop::hopper, kHopperRows, kHopperColumns};
+}
+
+std::uint16_t icode_of(Loop loop, ir::DType type, LayoutB layout) {
+  bool f16 = type == ir::DType::f16;
+  bool k_major = layout == LayoutB::k_major;
+  if (loop == Loop::divided) {
+    if (f16) return k_major ? kIcode_gemm_divided_f16_kmajor : kIcode_gemm_divided_f16_nmajor;
+    return k_major ? kIcode_gemm_divided_bf16_kmajor : kIcode_gemm_divided_bf16_nmajor;
+  }
+  if (f16) return k_major ? kIcode_gemm_f16_kmajor : kIcode_gemm_f16_nmajor;
+  return k_major ? kIcode_gemm_bf16_kmajor : kIcode_gemm_bf16_nmajor;
+}
+
+std::uint64_t release_order(std::int64_t depth, Loop loop) {
   std::int64_t chunks = (depth + kStageDepth - 1) / kStageDepth;
-  std::vector<int> order = blackwell ? blackwell_order(chunks) : hopper_order(chunks);
+  std::vector<int> order = loop == Loop::blackwell ? blackwell_order(chunks)
+                           : loop == Loop::divided ? divided_order(chunks)
+                                                   : hopper_order(chunks);
   std::uint64_t packed = 0;
   for (std::size_t q = 0; q < order.size(); ++q) packed |= static_cast<std::uint64_t>(order[q]) << (4 * q);
   return packed;
@@ -110,24 +163,21 @@ std::optional<std::string> Gemm::unsuited(const ir::Graph& graph, const ir::Node
 std::unique_ptr<NodePlan> Gemm::plan(const ir::Graph& graph, const ir::Node& node, const PlanOptions& options) const {
   Space space = std::get<Space>(make_space(graph, node));
   LayoutB layout = std::get<LayoutB>(layout_of_b(space));
-  bool blackwell = options.config.architecture == program::Architecture::sm_100a;
-  bool paired = blackwell && options.tiling == Tiling::seed && options.config.cluster == 2;
-  int rows = blackwell ? kBlackwellRows : kHopperRows;
-  int columns = blackwell ? kBlackwellColumns : kHopperColumns;
+  LoopShape shape = loop_for(space, options);
+  bool paired = shape.loop == Loop::blackwell && options.tiling == Tiling::seed && options.config.cluster == 2;
   space.record.operands[0].map = 0;
   space.record.operands[1].map = 1;
   for (int k = 0; k < 2; ++k) space.record.operands[k].flags |= program::kOperandBulk;
   // Both operands lie in shared memory as rows of 64 elements with the 128-byte swizzle.
-  program::TensorMapDescription a = map_of(space.views[0], space.in, 0, kStageDepth, rows);
-  program::TensorMapDescription b = layout == LayoutB::k_major
-                                        ? map_of(space.views[1].transpose(2, 3), space.in, 1, kStageDepth, columns)
-                                        : map_of(space.views[1], space.in, 1, 64, kStageDepth);
-  bool f16 = space.in == ir::DType::f16;
-  std::uint16_t icode = layout == LayoutB::k_major ? (f16 ? kIcode_gemm_f16_kmajor : kIcode_gemm_bf16_kmajor)
-                                                   : (f16 ? kIcode_gemm_f16_nmajor : kIcode_gemm_bf16_nmajor);
-  TileShape shape{.rows = paired ? 2 * rows : rows, .columns = columns, .paired = paired};
-  std::uint64_t order = release_order(space.k, blackwell);
-  auto plan = std::make_unique<TilePlan>(std::move(space), shape);
+  program::TensorMapDescription a = map_of(space.views[0], space.in, 0, kStageDepth, static_cast<int>(shape.rows));
+  program::TensorMapDescription b = layout == LayoutB::k_major ? map_of(space.views[1].transpose(2, 3), space.in, 1,
+                                                                        kStageDepth, static_cast<int>(shape.columns))
+                                                               : map_of(space.views[1], space.in, 1, 64, kStageDepth);
+  std::uint16_t icode = icode_of(shape.loop, space.in, layout);
+  std::uint64_t order = release_order(space.k, shape.loop);
+  auto plan = std::make_unique<TilePlan>(
+      std::move(space),
+      TileShape{.rows = paired ? 2 * shape.rows : shape.rows, .columns = shape.columns, .paired = paired});
   plan->icode = icode;
   plan->release_order = order;
   plan->maps = {a, b};

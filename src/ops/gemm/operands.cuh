@@ -15,14 +15,17 @@ struct Kind {
   bool exact;    ///< fp32
   bool f16;
   bool n_major;
+  bool divided;  ///< Hopper: 64 x 128 tile, chunks of K divided between the warpgroups
 
   template <class B>
   MK_DEVICE explicit Kind(const Context<B>& c) {
     const uint32_t icode = c.word(0) & 0xffff;
     general = icode >= kIcode_gemm_general_bf16;
     exact = icode == kIcode_gemm_general_f32;
-    f16 = icode == kIcode_gemm_f16_kmajor || icode == kIcode_gemm_f16_nmajor || icode == kIcode_gemm_general_f16;
-    n_major = icode == kIcode_gemm_bf16_nmajor || icode == kIcode_gemm_f16_nmajor;
+    divided = !general && icode >= kIcode_gemm_divided_bf16_kmajor;
+    const uint32_t which = icode - (divided ? kIcode_gemm_divided_bf16_kmajor : kIcode_gemm_bf16_kmajor);
+    f16 = general ? icode == kIcode_gemm_general_f16 : which >= 2;
+    n_major = !general && which % 2 == 1;
   }
 };
 
@@ -83,5 +86,13 @@ MK_DEVICE void bring(Context<B>& c, bool dependent) {
     }
   }
 }
+
+// Kind reads an icode as its place in this order.
+static_assert(kIcode_gemm_bf16_nmajor == kIcode_gemm_bf16_kmajor + 1 &&
+              kIcode_gemm_f16_kmajor == kIcode_gemm_bf16_kmajor + 2 &&
+              kIcode_gemm_f16_nmajor == kIcode_gemm_bf16_kmajor + 3 &&
+              kIcode_gemm_divided_bf16_kmajor == kIcode_gemm_bf16_kmajor + 4 &&
+              kIcode_gemm_divided_f16_nmajor == kIcode_gemm_divided_bf16_kmajor + 3 &&
+              kIcode_gemm_general_bf16 == kIcode_gemm_divided_bf16_kmajor + 4);
 
 }  // namespace megakittens::ops::gemm

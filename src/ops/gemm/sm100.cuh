@@ -110,7 +110,7 @@ MK_DEVICE void multiply_exactly(Context<B>& c) {
     MK_UNROLL for (uint32_t i = 0; i < kPassColumns / 2; ++i) acc[i] = 0.0f;
     exact::multiply<kPassColumns>(c, matrix_a(c), matrix_b(c), c.page_address(kGeneralPageA),
                                   c.page_address(kGeneralPageB), acc, n);
-    store_accumulators<kPassColumns>(c, acc, n);
+    store_accumulators(c, acc, {c.warp * 16, n, kPassColumns});
   }
   device::one_lane([&] {
     free_stage(c, 0, 1);

@@ -1,5 +1,5 @@
-// Hopper's device half of all GEMM icodes: both warpgroups on one 128 x 256 tile, four stages of 64 along K. Main loops
-// differ by type and layout; the accumulator array and the epilogue are one.
+// Hopper's device half of all GEMM icodes. Here: both warpgroups on one 128 x 256 tile, four stages of 64 along K.
+// Small products have 64 x 128 tiles (sm90_divided.cuh). Main loops differ by type and layout; the epilogue is one.
 // Pages: B of stage s fills logical page s; A of stages 0, 1 shares page 4 and of 2, 3 page 5; page 6 is passed on.
 #pragma once
 
@@ -8,6 +8,8 @@
 #include "ops/gemm/epilogue.cuh"
 #include "ops/gemm/exact.cuh"
 #include "ops/gemm/operands.cuh"
+#include "ops/gemm/short_epilogue.cuh"
+#include "ops/gemm/sm90_divided.cuh"
 
 namespace megakittens::ops::sm90 {
 
@@ -111,17 +113,21 @@ struct Gemm : Quiet {
 
   template <class B>
   MK_DEVICE void bring(Context<B>& c, bool dependent) const {
-    gemm::bring<Tile>(c, dependent);
+    if (Kind(c).divided)
+      gemm::bring<DividedTile>(c, dependent);
+    else
+      gemm::bring<Tile>(c, dependent);
   }
 
   /// Passes on the pages that this instruction does not use.
   template <class B>
   MK_DEVICE void store(Context<B>& c) const {
-    const bool general = Kind(c).general;
+    const Kind kind(c);
     const uint32_t count = chunks(c);
     MK_ROLLED for (uint32_t lid = 0; lid < B::kPages; ++lid) {
-      const bool staged = lid < kFirstPageA ? lid < count : lid < kPagesUsed && 2 * (lid - kFirstPageA) < count;
-      const bool used = general ? lid == kGeneralPageA || lid == kGeneralPageB : staged;
+      bool used = lid < kFirstPageA ? lid < count : lid < kPagesUsed && 2 * (lid - kFirstPageA) < count;
+      if (kind.general) used = lid == kGeneralPageA || lid == kGeneralPageB;
+      if (kind.divided) used = DividedTile::uses(lid, count);
       if (used) continue;
       wait_page(c, lid);
       finish_page(c, lid);
@@ -133,14 +139,22 @@ struct Gemm : Quiet {
     const Kind kind(c);
     Lanes<float> acc[kAccumulators];
     MK_UNROLL for (uint32_t i = 0; i < kAccumulators; ++i) acc[i] = 0.0f;
+    ShortEpilogue<kColumnsB> epilogue;
+    TilePart part{c.warp * 16, 0, kColumnsB};
+    if (kind.divided) part = {c.warp % 4 * 16, static_cast<int32_t>(c.warp / 4 * kHalfColumns), kHalfColumns};
+    epilogue.prepare(c, part, kind.divided ? DividedTile::kRows : kRowsA,
+                     kind.divided ? DividedTile::kColumns : kColumnsB);
+    wait_stage_full_warp(c, 0);
+    if (!c.aborted) epilogue.prefetch();
     if (kind.general) {
-      wait_stage_full_warp(c, 0);
       wait_page_warp(c, kGeneralPageA);
       wait_page_warp(c, kGeneralPageB);
     }
     if (kind.exact) {
       exact::multiply<kColumnsB>(c, matrix_a(c), matrix_b(c), c.page_address(kGeneralPageA),
                                  c.page_address(kGeneralPageB), acc);
+    } else if (kind.divided) {
+      multiply_divided(c, kind, acc);
     } else if (kind.n_major) {
       if (kind.f16)
         multiply<device::F16, true>(c, false, acc);
@@ -160,7 +174,8 @@ struct Gemm : Quiet {
       });
     }
     wait_writable_warp(c);
-    store_accumulators<kColumnsB>(c, acc);
+    if (!epilogue.usable) return store_accumulators(c, acc, part);
+    if (!c.aborted) epilogue.store(c, acc, part);
   }
 };
 
