@@ -12,31 +12,53 @@ using device::Layout;
 using device::WaitKind;
 using device::Words;
 
-/// Instructions whose words are already in registers when their turn comes: hides the latency of L2.
+/// Instructions whose words are already in registers when their turn comes: hides the latency of L2. A global queue is
+/// drawn from one ahead, so that no CTA holds instructions that another could begin.
 inline constexpr uint32_t kFetchAhead = 4;
 
-/// Two words of the next instruction in each lane; a stop instruction at the end of the list.
+/// The instructions that this CTA is about to run. Loaded words are looked at when their turn comes, never before.
+struct Fetch {
+  Words<2> words[kFetchAhead];  ///< two of each instruction in every lane
+  uint32_t fetched;
+  bool ended;  ///< the next position is past the end
+};
+
+/// The position of the next instruction of this CTA. Of a global queue every CTA draws exactly one past the end, so
+/// that a launch takes a known number of them.
 template <class B>
-MK_DEVICE Words<2> fetch_next(const Context<B>& c, uint32_t& fetched) {
-  const program::LaunchParameters& launch = c.launch;
+MK_DEVICE uint32_t next_position(const Context<B>& c, Fetch& fetch) {
   const uint32_t grid = ptx::nctaid_x();
-  uint32_t position = fetched * grid + ptx::ctaid_x();
-  if (launch.global_queue != 0) {
-    // Every CTA draws exactly one position past the end, so that a launch takes a known number of tickets.
-    const uint32_t taken =
-        device::one_lane_value([&] { return ptx::atom_relaxed_gpu_add_u32(&launch.control->head, 1); });
-    position = taken - c.epoch * (launch.instruction_count + grid);
+  if (c.launch.global_queue == 0) return fetch.fetched++ * grid + ptx::ctaid_x();
+  const uint32_t taken =
+      device::one_lane_value([&] { return ptx::atom_relaxed_gpu_add_u32(&c.launch.control->head, 1); });
+  return taken - c.epoch * (c.launch.instruction_count + grid);
+}
+
+/// Fills place j with the words of the next instruction, or with a stop instruction past the end.
+template <class B>
+MK_DEVICE void refill(const Context<B>& c, Fetch& fetch, uint32_t j) {
+  if (fetch.ended) return;
+  const uint32_t position = next_position(c, fetch);
+  Words<2>& words = fetch.words[j];
+  words.w[0] = uint32_t{program::kFlagStop} << 16;
+  words.w[1] = 0u;
+  fetch.ended = position >= c.launch.instruction_count;
+  if (!fetch.ended)
+    words =
+        ptx::ld_global_v2(c.launch.instructions, Lanes<uint64_t>(uint64_t{position} * sizeof(program::Instruction)) +
+                                                     device::convert<uint64_t>(device::lane_index() * 8));
+}
+
+/// The first instructions. Needs the epoch where the queue is global.
+template <class B>
+MK_DEVICE void begin_fetch(const Context<B>& c, Fetch& fetch) {
+  fetch.fetched = 0;
+  fetch.ended = false;
+  MK_UNROLL for (uint32_t j = 0; j < kFetchAhead; ++j) {
+    fetch.words[j].w[0] = uint32_t{program::kFlagStop} << 16;
+    fetch.words[j].w[1] = 0u;
   }
-  ++fetched;
-  Words<2> words;
-  if (position < launch.instruction_count) {
-    words = ptx::ld_global_v2(launch.instructions, Lanes<uint64_t>(uint64_t{position} * sizeof(program::Instruction)) +
-                                                       device::convert<uint64_t>(device::lane_index() * 8));
-  } else {
-    words.w[0] = uint32_t{program::kFlagStop} << 16;
-    words.w[1] = 0u;
-  }
-  return words;
+  MK_UNROLL for (uint32_t j = 0; j < kFetchAhead; ++j) if (j == 0 || c.launch.global_queue == 0) refill(c, fetch, j);
 }
 
 /// Logical page q of the next instruction is the page that this one finishes q-th.
@@ -60,60 +82,78 @@ MK_DEVICE void publish(const Context<B>& c, const Words<2>& words, uint64_t page
   });
 }
 
-template <class B>
-MK_DEVICE void run_controller(Context<B>& c) {
-  Words<2> queue[kFetchAhead];
-  uint32_t fetched = 0;
-  bool drawn_all = false;
-  auto word_of_lane = [](const Lanes<uint32_t>& word, uint32_t lane) {
-    return device::warp_uniform(device::shuffle_index(word, Lanes<uint32_t>(lane)));
-  };
-  auto is_stop = [&](const Words<2>& words) { return (word_of_lane(words.w[0], 0) >> 16 & program::kFlagStop) != 0; };
-  auto refill = [&](Words<2>& words) {
-    if (drawn_all) return;
-    words = fetch_next(c, fetched);
-    drawn_all = is_stop(words);
-  };
-  MK_UNROLL for (uint32_t j = 0; j < kFetchAhead; ++j) {
-    queue[j].w[0] = uint32_t{program::kFlagStop} << 16;
-    queue[j].w[1] = 0u;
-    refill(queue[j]);
+MK_DEVICE uint32_t word_of_lane(const Lanes<uint32_t>& word, uint32_t lane) {
+  return device::warp_uniform(device::shuffle_index(word, Lanes<uint32_t>(lane)));
+}
+
+/// What decides how the controller goes on with an instruction.
+struct Head {
+  bool stop;
+  bool has_node;
+  uint32_t node;
+
+  MK_DEVICE explicit Head(const Words<2>& words) {
+    const uint32_t first = word_of_lane(words.w[0], 0);  // icode and flags
+    stop = (first >> 16 & program::kFlagStop) != 0;
+    has_node = !stop && (first & 0xffff) != 0;
+    node = word_of_lane(words.w[program::kWordNode % 2], program::kWordNode / 2);
   }
+};
+
+/// The controller's registers, filled as far as nothing of this launch needs to be known.
+struct Controller {
+  Fetch fetch;
+  NodeRegisters node;
+
+  template <class B>
+  MK_DEVICE void prepare(const Context<B>& c) {
+    node.node = kNoNode;
+    if (c.launch.global_queue != 0) return;
+    begin_fetch(c, fetch);
+    const Head first(fetch.words[0]);
+    if (first.has_node) load_node(c, first.node, node);
+  }
+};
+
+template <class B>
+MK_DEVICE void run_controller(Context<B>& c, Controller& state) {
+  Fetch& fetch = state.fetch;
+  NodeRegisters& node = state.node;
+  if (c.launch.global_queue != 0) begin_fetch(c, fetch);
   uint64_t page_map = program::kReleaseInOrder;
-  NodeRegisters node{};
-  node.node = kNoNode;
   uint32_t code_of_slot[B::kSlots];
   MK_UNROLL for (uint32_t s = 0; s < B::kSlots; ++s) code_of_slot[s] = kNoNode;
   while (true) {
     MK_UNROLL for (uint32_t j = 0; j < kFetchAhead; ++j) {
+      const Words<2>& words = fetch.words[j];
       const uint32_t turn = c.iteration / B::kSlots;
+      const Head head(words);
       // Before the wait for the slot, which hides the loads' latency where instructions are long.
-      const uint32_t icode = word_of_lane(queue[j].w[0], 0);  // flags and all: a stop is none of them
-      const uint32_t number = word_of_lane(queue[j].w[program::kWordNode % 2], program::kWordNode / 2);
-      const bool has_node = icode != 0 && !is_stop(queue[j]);
-      if (has_node && number != node.node) load_node(c, number, node);
+      if (head.has_node && head.node != node.node) load_node(c, head.node, node);
       if (turn > 0) wait_warp(c, c.base + Layout<B>::kSlotDone + 8 * c.slot(), turn - 1, WaitKind::slot_free, c.slot());
       if (c.aborted) return device::one_lane([&] { report_abort(c); });
-      if (has_node) {
+      if (head.has_node) {
         bool with_code = true;
         MK_UNROLL for (uint32_t s = 0; s < B::kSlots; ++s) if (s == c.slot()) {
-          with_code = code_of_slot[s] != number;
-          code_of_slot[s] = number;
+          with_code = code_of_slot[s] != head.node;
+          code_of_slot[s] = head.node;
         }
-        const uint32_t outer0 = word_of_lane(queue[j].w[0], program::kWordIndex / 2);
-        const uint32_t outer1 = word_of_lane(queue[j].w[1], program::kWordIndex / 2);
+        const uint32_t outer0 = word_of_lane(words.w[0], program::kWordIndex / 2);
+        const uint32_t outer1 = word_of_lane(words.w[1], program::kWordIndex / 2);
         write_node(c, node, static_cast<int32_t>(outer0), static_cast<int32_t>(outer1), with_code);
       }
-      annotate_instruction(c, [&] {
-        return is_stop(queue[j]) ? int64_t{-1} : int64_t{word_of_lane(queue[j].w[1], program::kWordNumber / 2)};
-      });
-      publish(c, queue[j], page_map);
-      if (is_stop(queue[j])) return;
+      annotate_instruction(
+          c, [&] { return head.stop ? int64_t{-1} : int64_t{word_of_lane(words.w[1], program::kWordNumber / 2)}; });
+      publish(c, words, page_map);
+      if (head.stop) return;
       constexpr uint32_t kOrderLane = program::kWordReleaseOrder / 2;
       const uint64_t order =
-          uint64_t{word_of_lane(queue[j].w[1], kOrderLane)} << 32 | word_of_lane(queue[j].w[0], kOrderLane);
+          uint64_t{word_of_lane(words.w[1], kOrderLane)} << 32 | word_of_lane(words.w[0], kOrderLane);
       page_map = rename_pages<B>(page_map, order);
-      refill(queue[j]);
+      if (c.launch.global_queue == 0)
+        refill(c, fetch, j);
+      else
+        refill(c, fetch, (j + 1) % kFetchAhead);
       ++c.iteration;
     }
   }

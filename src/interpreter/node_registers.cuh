@@ -38,24 +38,28 @@ MK_DEVICE Lanes<int64_t> type_size(Lanes<uint32_t> type) {
 
 template <class B>
 MK_DEVICE void load_node(const Context<B>& c, uint32_t node, NodeRegisters& r) {
+  // Two trips to memory: the record, whose unused operands are zeros, and the storages' addresses.
   const program::NodeRecord* record = c.launch.records + node;
   const Lanes<uint32_t> lane = device::lane_index();
   r.node = node;
-  r.operands = device::constant(&record->operand_count);
-  r.code_count = device::constant(&record->code_count);
-  const Lanes<bool> used = lane < r.operands;
+  const Lanes<bool> exists = lane < uint32_t{program::kMaxOperands};
   const Lanes<uint64_t> at = device::convert<uint64_t>(lane * uint32_t{sizeof(program::OperandRecord)});
-  const Words<4> head = ptx::ld_global_v4(record->operands, at, used, Words<4>{});
-  const Words<4> outer = ptx::ld_global_v4(record->operands, at + uint64_t{16}, used, Words<4>{});
-  const Words<4> inner = ptx::ld_global_v4(record->operands, at + uint64_t{32}, used, Words<4>{});
+  const Words<4> head = ptx::ld_global_v4(record->operands, at, exists, Words<4>{});
+  const Words<4> outer = ptx::ld_global_v4(record->operands, at + uint64_t{16}, exists, Words<4>{});
+  const Words<4> inner = ptx::ld_global_v4(record->operands, at + uint64_t{32}, exists, Words<4>{});
   MK_UNROLL for (uint32_t i = 0; i < kCodeWordsPerLane; ++i) r.code[i] =
       ptx::ld_global_u32(record->code, device::convert<uint64_t>(lane * 4 + i * 4 * device::kWarpLanes));
   r.constant = ptx::ld_global_u32(record->constants, device::convert<uint64_t>(lane * 4),
                                   lane < uint32_t{program::kMaxConstants}, 0u);
+  r.operands = device::constant(&record->operand_count);
+  r.code_count = device::constant(&record->code_count);
+  const Lanes<bool> used = lane < r.operands;
   const Lanes<uint64_t> storage =
       ptx::ld_global_u64(c.launch.storages, device::convert<uint64_t>(head.w[0]) * 8, used, uint64_t{0});
   // The record has the map in the lower half of its second word, then type and flags.
   r.word = head.w[1] << 16 | head.w[1] >> 16;
+  const Lanes<uint32_t> map = r.word >> 16;
+  ptx::prefetch_tensormap(c.map(0), map, used && map != uint32_t{program::kNoMap});
   const Lanes<int64_t> size = type_size(r.word & 0xffu);
   r.base = storage + device::convert<uint64_t>(wide(head, 2) * size);
   r.strides[0] = wide(outer, 0) * size;

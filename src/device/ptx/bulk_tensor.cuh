@@ -106,6 +106,11 @@ MK_DEVICE void cp_async_bulk_prefetch_tensor_l2(const TensorMap* map, const int3
 MK_DEVICE void prefetch_tensormap(const TensorMap* map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(map));
 }
+/// The same for a map in each lane of the mask, `number` maps behind `maps`.
+MK_DEVICE void prefetch_tensormap(const TensorMap* maps, Lanes<uint32_t> number, Lanes<bool> mask) {
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; @p prefetch.tensormap [%0]; }" ::"l"(maps + number),
+               "r"(uint32_t{mask}));
+}
 
 /// sm_90. PTX: "membar / fence", fence.proxy.tensormap acquire.sys: before first use of a map in global memory (row
 /// 18).

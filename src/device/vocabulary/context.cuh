@@ -68,6 +68,11 @@ struct OperandWindow {
   uint32_t map;    ///< number of its tensor map, or kNoMap
 };
 
+/// Logical page `lid` in a word of eight four-bit page numbers.
+MK_DEVICE uint32_t mapped_page(uint32_t map, uint32_t lid) {
+  return map >> (4 * lid) & 15;
+}
+
 template <class B>
 struct Context {
   using Build = B;
@@ -123,6 +128,11 @@ struct Context {
     return bit_cast<float>(shared_word(slot_address() + Shared::kConstants + 4 * at));
   }
 
+  /// Physical pages of the logical ones, for mapped_page(): for roles that use them often and have registers.
+  MK_DEVICE uint32_t page_map() const {
+    static_assert(B::kPages <= 8);
+    return shared_word(slot_address() + Shared::kPageMap);
+  }
   /// Physical page of logical page `lid`, and its address. Read from the slot each time: registers are scarcer.
   MK_DEVICE uint32_t page(uint32_t lid) const {
     return shared_word(slot_address() + Shared::kPageMap + lid / 8 * 4) >> (4 * (lid % 8)) & 15;

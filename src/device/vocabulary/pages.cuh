@@ -11,13 +11,19 @@ inline constexpr uint32_t kPageArrivals = kConsumerWarps;
 inline constexpr uint32_t kStageFills = 2;
 inline constexpr uint32_t kStageFrees = kConsumerWarps;
 inline constexpr uint32_t kWarpgroupArrivals = kConsumerWarps / 2;
+inline constexpr uint32_t kRingShift = 3;
+static_assert(kRingStages == 1u << kRingShift);
 
-/// One lane's wait until logical page `lid` belongs to this instruction.
+/// One lane's wait until physical page `page` belongs to this instruction.
 template <class B>
-MK_DEVICE void wait_page(Context<B>& c, uint32_t lid) {
-  const uint32_t page = c.page(lid);
+MK_DEVICE void wait_physical_page(Context<B>& c, uint32_t page) {
   // Phase k is instruction k's; before the first the page counts as free.
   wait_lane(c, c.base + Layout<B>::kPageFree + 8 * page, c.iteration - 1, WaitKind::page_free, page);
+}
+/// The same for logical page `lid`.
+template <class B>
+MK_DEVICE void wait_page(Context<B>& c, uint32_t lid) {
+  wait_physical_page(c, c.page(lid));
 }
 
 /// A whole warp's wait for the same.
@@ -47,14 +53,10 @@ MK_DEVICE uint32_t stage_free(const Context<B>& c, uint32_t n) {
 /// before it has been consumed. Needs 0 < depth <= kRingStages.
 template <class B>
 MK_DEVICE void wait_stage_free(Context<B>& c, uint32_t n, uint32_t depth) {
-  const uint32_t before = c.ring + n;
-  if (n < depth) {  // the memory is fresh pages; the barrier was last used kRingStages ago
-    wait_lane(c, stage_free(c, n), before / kRingStages - 1, WaitKind::stage_free, n);
-  } else {
-    const uint32_t consumed = before - depth;
-    wait_lane(c, c.base + Layout<B>::kStageFree + 8 * (consumed % kRingStages), consumed / kRingStages,
-              WaitKind::stage_free, n);
-  }
+  // Fresh pages: only the barrier, last used kRingStages ago, must be free.
+  const uint32_t consumed = c.ring + n - (n < depth ? kRingStages : depth);
+  wait_lane(c, c.base + Layout<B>::kStageFree + 8 * (consumed % kRingStages),
+            static_cast<uint32_t>(static_cast<int32_t>(consumed) >> kRingShift), WaitKind::stage_free, n);
 }
 
 /// One lane announces `bytes` of copies into stage `n` and gives its arrival (row 1).

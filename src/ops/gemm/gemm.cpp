@@ -45,23 +45,26 @@ program::TensorMapDescription map_of(const ir::View& view, ir::DType dtype, int 
   return map;
 }
 
-/// The order in which Hopper's loop lets go of its pages (ops/gemm/sm90.cuh): unused ones, then B's page of each of the
-/// last chunks of K with A's page behind its second half.
-std::vector<int> hopper_order(std::int64_t chunks) {
+/// The order in which Hopper's loops let go of their pages (ops/gemm/sm90_pages.cuh): unused ones, then B's page of
+/// each of the last fills with A's page behind its second half. The divided loop's last is page 6, which carries sums.
+std::vector<int> hopper_order(std::int64_t fills, bool divided) {
   constexpr int kStages = 4;
   constexpr int kFirstPageA = 4;
+  constexpr int kPageSums = 6;
   std::vector<int> order;
   auto used = [&](int lid) {
-    return lid < kFirstPageA ? lid < chunks : lid < kFirstPageA + 2 && 2 * (lid - kFirstPageA) < chunks;
+    if (lid == kPageSums) return divided;
+    return lid < kFirstPageA ? lid < fills : 2 * (lid - kFirstPageA) < fills;
   };
   for (int lid = 0; lid < kPages; ++lid)
     if (!used(lid)) order.push_back(lid);
-  for (std::int64_t k = std::max<std::int64_t>(0, chunks - kStages); k < chunks; ++k) {
+  for (std::int64_t k = std::max<std::int64_t>(0, fills - kStages); k < fills; ++k) {
     int stage = static_cast<int>(k % kStages);
     order.push_back(stage);
-    bool last_of_a = k % 2 == 1 ? k + 3 >= chunks : k + 1 >= chunks;
+    bool last_of_a = k % 2 == 1 ? k + 3 >= fills : k + 1 >= fills;
     if (last_of_a) order.push_back(kFirstPageA + stage / 2);
   }
+  if (divided) order.push_back(kPageSums);
   return order;
 }
 
@@ -76,18 +79,6 @@ std::vector<int> blackwell_order(std::int64_t chunks) {
     order.push_back(2 * stage);
     order.push_back(2 * stage + 1);
   }
-  return order;
-}
-
-/// The same of Hopper's loop for small products (ops/gemm/sm90_divided.cuh): unused ones, those of the last chunks, and
-/// the page of the sums.
-std::vector<int> divided_order(std::int64_t chunks) {
-  constexpr int kStages = 6;
-  std::vector<int> order;
-  for (int lid = static_cast<int>(std::min<std::int64_t>(chunks, kStages)); lid < kStages; ++lid) order.push_back(lid);
-  for (std::int64_t k = std::max<std::int64_t>(0, chunks - kStages); k < chunks; ++k)
-    order.push_back(static_cast<int>(k % kStages));
-  order.push_back(kPages - 1);
   return order;
 }
 
@@ -131,10 +122,10 @@ std::uint16_t icode_of(Loop loop, ir::DType type, LayoutB layout) {
 }
 
 std::uint64_t release_order(std::int64_t depth, Loop loop) {
-  std::int64_t chunks = (depth + kStageDepth - 1) / kStageDepth;
-  std::vector<int> order = loop == Loop::blackwell ? blackwell_order(chunks)
-                           : loop == Loop::divided ? divided_order(chunks)
-                                                   : hopper_order(chunks);
+  std::int64_t stage = loop == Loop::divided ? kDividedDepth : kStageDepth;
+  std::int64_t fills = (depth + stage - 1) / stage;
+  std::vector<int> order =
+      loop == Loop::blackwell ? blackwell_order(fills) : hopper_order(fills, loop == Loop::divided);
   std::uint64_t packed = 0;
   for (std::size_t q = 0; q < order.size(); ++q) packed |= static_cast<std::uint64_t>(order[q]) << (4 * q);
   return packed;
@@ -170,9 +161,10 @@ std::unique_ptr<NodePlan> Gemm::plan(const ir::Graph& graph, const ir::Node& nod
   for (int k = 0; k < 2; ++k) space.record.operands[k].flags |= program::kOperandBulk;
   // Both operands lie in shared memory as rows of 64 elements with the 128-byte swizzle.
   program::TensorMapDescription a = map_of(space.views[0], space.in, 0, kStageDepth, static_cast<int>(shape.rows));
-  program::TensorMapDescription b = layout == LayoutB::k_major ? map_of(space.views[1].transpose(2, 3), space.in, 1,
-                                                                        kStageDepth, static_cast<int>(shape.columns))
-                                                               : map_of(space.views[1], space.in, 1, 64, kStageDepth);
+  program::TensorMapDescription b =
+      layout == LayoutB::k_major
+          ? map_of(space.views[1].transpose(2, 3), space.in, 1, kStageDepth, static_cast<int>(shape.columns))
+          : map_of(space.views[1], space.in, 1, 64, shape.loop == Loop::divided ? kDividedDepth : kStageDepth);
   std::uint16_t icode = icode_of(shape.loop, space.in, layout);
   std::uint64_t order = release_order(space.k, shape.loop);
   auto plan = std::make_unique<TilePlan>(

@@ -29,62 +29,101 @@ struct Kind {
   }
 };
 
-/// Stages of 64 along K that the instruction needs.
-template <class B>
-MK_DEVICE uint32_t chunks(const Context<B>& c) {
-  const uint32_t depth = static_cast<uint32_t>(c.index(kTileDepth));
-  return (depth + kStageDepth - 1) / kStageDepth;
+/// Fills of a stage, Tile::kDepth of K each, that the instruction needs.
+template <class Tile, class B>
+MK_DEVICE uint32_t stages(const Context<B>& c) {
+  return (static_cast<uint32_t>(c.index(kTileDepth)) + Tile::kDepth - 1) / Tile::kDepth;
 }
 
-/// Copies the operands that this role stands for into every stage (row 1). Tile: kStages, kRows and kColumns, page_a
-/// and page_b of a stage, opens_page_a (the stage is the first in its page), address_a and address_b.
+/// An operand as `bring` copies it: its map and where the tile begins.
+struct Source {
+  const device::TensorMap* map;
+  int32_t outer[2];  ///< batch position; a broadcast batch has one matrix
+
+  template <class B>
+  MK_DEVICE Source(const Context<B>& c, uint32_t operand) {
+    const uint32_t word = c.operand_word(operand);
+    map = c.map(word >> 16);
+    MK_UNROLL for (uint32_t d = 0; d < 2; ++d) {
+      const uint32_t broadcast = (program::kOperandBroadcast0 << d) << 8;
+      outer[d] = (word & broadcast) != 0 ? 0 : c.index(kOuter0 + d);
+    }
+  }
+};
+
+/// Which operands this role copies: those that wait for nothing are the loader's, the others the follower's.
+template <class B>
+MK_DEVICE void own_operands(const Context<B>& c, bool dependent, bool& with_a, bool& with_b) {
+  // Waits that the instruction does not have guard nothing.
+  uint32_t guarded =
+      c.word(program::kWordGuards) | c.word(program::kWordGuardsHigh) | c.word(program::kWordGuardsHigh + 1);
+  guarded |= guarded >> 16;
+  guarded |= guarded >> 8;
+  with_a = ((guarded & program::guard_bit(0)) != 0) == dependent;
+  with_b = ((guarded & program::guard_bit(1)) != 0) == dependent;
+}
+
+/// Boxes of 64 elements in the contiguous dimension, `step_bytes` apart in shared memory, that make a stage of one
+/// operand. The innermost coordinate is the contiguous one.
+template <uint32_t kBoxes>
+MK_DEVICE void copy_boxes(uint32_t to, uint32_t step_bytes, const Source& from, int32_t inner, int32_t outer,
+                          uint32_t full) {
+  MK_UNROLL for (uint32_t box = 0; box < kBoxes; ++box) {
+    const int32_t at[4] = {inner + static_cast<int32_t>(64 * box), outer, from.outer[1], from.outer[0]};
+    ptx::cp_async_bulk_tensor_g2s<4>(to + box * step_bytes, from.map, at, full);
+  }
+}
+
+/// Copies the operands that this role stands for into every stage (row 1). Tile: kStages, kRows, kColumns and kDepth of
+/// a stage, page_a and page_b of a stage, opens_page_a (the stage is the first in its page), and offset_a in that page.
+/// One lane. Small products wait for this loop: it carries its place along, and what can be done is done before the
+/// waits for other SMs.
 template <class Tile, class B>
 MK_DEVICE void bring(Context<B>& c, bool dependent) {
-  constexpr uint32_t kBytesA = Tile::kRows * 2 * kStageDepth, kBytesB = Tile::kColumns * 2 * kStageDepth;
-  constexpr uint32_t kBlockColumns = 64, kBlockBytes = kBlockColumns * 2 * kStageDepth;
-  const Kind kind(c);
-  uint32_t guarded = 0;
-  MK_ROLLED for (uint32_t w = 0; w < c.wait_count(); ++w) guarded |= c.guard(w);
-  if (dependent && wait_counters(c, 0xff & ~program::kGuardWrite)) ptx::fence_proxy_async_global();
-  if (kind.general) {  // one stage without bytes hands the follower's acquire to the consumers (rows 8 and 10)
-    wait_stage_free(c, 0, device::kRingStages);
-    return fill_stage(c, 0, 0);
-  }
-  const bool with_a = ((guarded & 1) != 0) == dependent, with_b = ((guarded & 2) != 0) == dependent;
-  const uint32_t count = chunks(c), bytes = (with_a ? kBytesA : 0) + (with_b ? kBytesB : 0);
-  const uint32_t word_a = c.operand_word(0), word_b = c.operand_word(1);
-  const device::TensorMap *map_a = c.map(word_a >> 16), *map_b = c.map(word_b >> 16);
-  int32_t outer_a[2], outer_b[2];
-  MK_UNROLL for (uint32_t d = 0; d < 2; ++d) {  // a broadcast batch has one matrix
-    const int32_t at = c.index(kOuter0 + d);
-    const uint32_t broadcast = (program::kOperandBroadcast0 << d) << 8;
-    outer_a[d] = (word_a & broadcast) != 0 ? 0 : at;
-    outer_b[d] = (word_b & broadcast) != 0 ? 0 : at;
-  }
+  constexpr uint32_t kBytesA = Tile::kRows * 2 * Tile::kDepth, kBytesB = Tile::kColumns * 2 * Tile::kDepth;
+  constexpr uint32_t kBlock = 64, kBlocksDeep = Tile::kDepth / kBlock;
+  constexpr uint32_t kBlockRowBytes = 2 * kBlock;
+  const bool n_major = Kind(c).n_major;
+  bool with_a = false, with_b = false;
+  own_operands(c, dependent, with_a, with_b);
+  const uint32_t count = stages<Tile>(c), bytes = (with_a ? kBytesA : 0) + (with_b ? kBytesB : 0);
+  const Source a(c, 0), b(c, 1);
   const int32_t row = c.index(kRow), column = c.index(kColumn);
-  MK_ROLLED for (uint32_t k = 0; k < count; ++k) {
-    const uint32_t stage = k % Tile::kStages;
+  const uint32_t pages = c.page_map();
+  uint32_t stage = 0;
+  int32_t depth = 0;
+  MK_ROLLED for (uint32_t k = 0; k < count; ++k, depth += static_cast<int32_t>(Tile::kDepth)) {
     wait_stage_free(c, k, Tile::kStages);
+    const uint32_t page_a = device::mapped_page(pages, Tile::page_a(stage));
+    const uint32_t page_b = device::mapped_page(pages, Tile::page_b(stage));
     if (k < Tile::kStages) {
-      if (with_b) wait_page(c, Tile::page_b(stage));
-      if (with_a && Tile::opens_page_a(stage)) wait_page(c, Tile::page_a(stage));
+      if (with_b) wait_physical_page(c, page_b);
+      if (with_a && Tile::opens_page_a(stage)) wait_physical_page(c, page_a);
+      if (k == 0 && dependent && wait_counters(c, 0xff & ~program::kGuardWrite)) ptx::fence_proxy_async_global();
     }
     fill_stage(c, k, bytes);
-    if (c.aborted) continue;
-    const int32_t depth = static_cast<int32_t>(k) * kStageDepth;
-    if (with_a) {
-      const int32_t at[4] = {depth, row, outer_a[1], outer_a[0]};
-      ptx::cp_async_bulk_tensor_g2s<4>(Tile::address_a(c, stage), map_a, at, stage_full(c, k));
+    const uint32_t full = stage_full(c, k);
+    if (with_a && !c.aborted)
+      copy_boxes<kBlocksDeep>(c.base + page_a * B::kPageBytes + Tile::offset_a(stage), Tile::kRows * kBlockRowBytes, a,
+                              depth, row, full);
+    if (with_b && !c.aborted) {
+      const uint32_t to = c.base + page_b * B::kPageBytes;
+      if (n_major)
+        copy_boxes<Tile::kColumns / kBlock>(to, Tile::kDepth * kBlockRowBytes, b, column, depth, full);
+      else
+        copy_boxes<kBlocksDeep>(to, Tile::kColumns * kBlockRowBytes, b, depth, column, full);
     }
-    if (!with_b) continue;
-    // K-major: one box of all columns by 64 k. N-major: boxes of 64 rows of k, 64 columns each.
-    const uint32_t boxes = kind.n_major ? Tile::kColumns / kBlockColumns : 1;
-    MK_ROLLED for (uint32_t box = 0; box < boxes; ++box) {
-      const int32_t first = column + static_cast<int32_t>(box * kBlockColumns);
-      const int32_t at[4] = {kind.n_major ? first : depth, kind.n_major ? depth : first, outer_b[1], outer_b[0]};
-      ptx::cp_async_bulk_tensor_g2s<4>(Tile::address_b(c, stage) + box * kBlockBytes, map_b, at, stage_full(c, k));
-    }
+    stage = stage + 1 == Tile::kStages ? 0 : stage + 1;
   }
+}
+
+/// A general product's part of that: one stage without bytes hands the follower's acquire to the consumers (rows 8 and
+/// 10), which load for themselves.
+template <class B>
+MK_DEVICE void bring_nothing(Context<B>& c, bool dependent) {
+  if (dependent) wait_counters(c, 0xff & ~program::kGuardWrite);
+  wait_stage_free(c, 0, device::kRingStages);
+  fill_stage(c, 0, 0);
 }
 
 // Kind reads an icode as its place in this order.

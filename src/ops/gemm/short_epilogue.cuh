@@ -39,7 +39,7 @@ MK_DEVICE bool is_bf16_vector(const GlobalOperand& operand) {
 template <uint32_t kColumns>
 struct ShortEpilogue {
   static constexpr uint32_t kGroups = kColumns / 32;
-  static constexpr uint32_t kAhead = kGroups < 2 ? kGroups : 2;  ///< groups of the added operand that are loaded early
+  static constexpr uint32_t kAhead = 2;  ///< groups of the added operand that are loaded early
 
   bool usable;
   bool add;
@@ -64,14 +64,13 @@ struct ShortEpilogue {
     side = added.base;
     const QuadPlace<B> place(c, part.row);
     MK_UNROLL for (uint32_t h = 0; h < 2; ++h) side_at[h] = added.offset(place.row(h), place.column(h) + part.column);
-    MK_UNROLL for (uint32_t g = 0; g < kAhead; ++g) MK_UNROLL for (uint32_t h = 0; h < 2; ++h) side_words[g][h] =
-        Words<4>{};
   }
 
-  /// Starts the first loads of the added operand. After the first stage is full: that stands for its waits as well.
-  MK_DEVICE void prefetch() {
-    if (!add) return;
-    MK_UNROLL for (uint32_t g = 0; g < kAhead; ++g) if (static_cast<int32_t>(g) < groups) load_side(g);
+  /// Starts loading group `g` < kAhead of the added operand, the first before the products and the second, for which
+  /// there are no registers then, after them. After the first stage is full: that stands for its waits as well.
+  MK_DEVICE void prefetch(uint32_t g) {
+    MK_UNROLL for (uint32_t h = 0; h < 2; ++h) side_words[g][h] = Words<4>{};
+    if (add && static_cast<int32_t>(g) < groups) load_side(g);
   }
 
   MK_DEVICE void load_side(uint32_t group) {

@@ -14,14 +14,14 @@ namespace megakittens::ops::sm100 {
 
 using device::Context;
 using device::Lanes;
-using gemm::chunks;
 using gemm::Kind;
 
 struct Tile {
-  static constexpr uint32_t kStages = 3, kRows = 256, kColumns = 256;
+  static constexpr uint32_t kStages = 3, kRows = 256, kColumns = 256, kDepth = gemm::kStageDepth;
   static MK_DEVICE uint32_t page_a(uint32_t stage) { return 2 * stage; }
   static MK_DEVICE uint32_t page_b(uint32_t stage) { return 2 * stage + 1; }
   static MK_DEVICE bool opens_page_a(uint32_t) { return true; }
+  static MK_DEVICE uint32_t offset_a(uint32_t) { return 0; }
   template <class B>
   static MK_DEVICE uint32_t address_a(const Context<B>& c, uint32_t stage) {
     return c.page_address(page_a(stage));
@@ -122,7 +122,7 @@ MK_DEVICE void multiply_exactly(Context<B>& c) {
 struct Gemm : Quiet {
   template <class B>
   MK_DEVICE uint32_t ring_stages(const Context<B>& c) const {
-    return Kind(c).general ? 1 : chunks(c);
+    return Kind(c).general ? 1 : gemm::stages<Tile>(c);
   }
   template <class B>
   MK_DEVICE uint32_t accumulator_tiles(const Context<B>& c) const {
@@ -130,7 +130,10 @@ struct Gemm : Quiet {
   }
   template <class B>
   MK_DEVICE void bring(Context<B>& c, bool dependent) const {
-    gemm::bring<Tile>(c, dependent);
+    if (Kind(c).general)
+      gemm::bring_nothing(c, dependent);
+    else
+      gemm::bring<Tile>(c, dependent);
   }
 
   template <class B>
@@ -139,7 +142,7 @@ struct Gemm : Quiet {
     if (kind.general) return;
     const uint32_t instruction = megakittens::sm100::encode(megakittens::sm100::InstructionDescriptor{
         .bf16 = !kind.f16, .trans_a = false, .trans_b = kind.n_major, .m = kHalfRows, .n = Tile::kColumns});
-    const uint32_t count = chunks(c), d = tensor_memory(c);
+    const uint32_t count = gemm::stages<Tile>(c), d = tensor_memory(c);
     wait_accumulator_free_lane(c);
     MK_ROLLED for (uint32_t k = 0; k < count; ++k) {
       wait_stage_full_lane(c, k);
@@ -155,7 +158,7 @@ struct Gemm : Quiet {
   /// Passes on the pages that this instruction does not use.
   template <class B>
   MK_DEVICE void store(Context<B>& c) const {
-    const uint32_t used = Kind(c).general ? 2 : 2 * device::min(chunks(c), Tile::kStages);
+    const uint32_t used = Kind(c).general ? 2 : 2 * device::min(gemm::stages<Tile>(c), Tile::kStages);
     MK_ROLLED for (uint32_t lid = used; lid < B::kPages; ++lid) {
       wait_page(c, lid);
       finish_page(c, lid);

@@ -1,6 +1,6 @@
 // Hopper's device half of all GEMM icodes. Here: both warpgroups on one 128 x 256 tile, four stages of 64 along K.
 // Small products have 64 x 128 tiles (sm90_divided.cuh). Main loops differ by type and layout; the epilogue is one.
-// Pages: B of stage s fills logical page s; A of stages 0, 1 shares page 4 and of 2, 3 page 5; page 6 is passed on.
+// Page 6 is passed on.
 #pragma once
 
 #include "device/arch/sm90/descriptor.cuh"
@@ -15,46 +15,14 @@ namespace megakittens::ops::sm90 {
 
 using device::Context;
 using device::Lanes;
-using gemm::chunks;
 using gemm::Kind;
 
-inline constexpr uint32_t kStages = 4;
 inline constexpr uint32_t kRowsA = 128, kColumnsB = 256;
-inline constexpr uint32_t kBytesA = kRowsA * 128, kBytesB = kColumnsB * 128;
 inline constexpr uint32_t kAccumulators = kColumnsB / 2;  ///< a lane's share of 64 x 256
-inline constexpr uint32_t kFirstPageA = 4, kPagesUsed = 6;
 
-struct Tile {
-  static constexpr uint32_t kStages = sm90::kStages, kRows = kRowsA, kColumns = kColumnsB;
-  static MK_DEVICE uint32_t page_a(uint32_t stage) { return kFirstPageA + stage / 2; }
-  static MK_DEVICE uint32_t page_b(uint32_t stage) { return stage; }
-  static MK_DEVICE bool opens_page_a(uint32_t stage) { return stage % 2 == 0; }
-  template <class B>
-  static MK_DEVICE uint32_t address_a(const Context<B>& c, uint32_t stage) {
-    return c.page_address(page_a(stage)) + stage % 2 * kBytesA;
-  }
-  template <class B>
-  static MK_DEVICE uint32_t address_b(const Context<B>& c, uint32_t stage) {
-    return c.page_address(page_b(stage));
-  }
+struct Tile : Pages {
+  static constexpr uint32_t kRows = kRowsA, kColumns = kColumnsB, kDepth = gemm::kStageDepth;
 };
-/// The last chunk of K that uses the page of A that holds `stage`'s part.
-MK_DEVICE bool last_of_page_a(uint32_t chunk, uint32_t count) {
-  // The neighbour in the page is the chunk before (odd stage) or after (even stage).
-  return chunk % 2 == 1 ? chunk + 3 >= count : chunk + 1 >= count;
-}
-
-/// Chunk k's products have retired: its stage and, where it was the last in them, its pages are free (row 4).
-/// One lane speaks for its warpgroup, whose products retire together.
-template <class B>
-MK_DEVICE void release_chunk(Context<B>& c, uint32_t k, uint32_t count) {
-  if (c.warp % 4 != 0) return;
-  device::one_lane([&] {
-    free_stage(c, k, device::kWarpgroupArrivals);
-    if (k + kStages >= count) finish_page(c, k % kStages, device::kWarpgroupArrivals);
-    if (last_of_page_a(k, count)) finish_page(c, kFirstPageA + k % kStages / 2, device::kWarpgroupArrivals);
-  });
-}
 
 /// Both operands' next 64 of K by ordinary loads, K contiguous in shared memory. All consumer warps.
 template <class B>
@@ -75,14 +43,14 @@ MK_DEVICE void multiply(Context<B>& c, bool staged, Lanes<float> (&acc)[kAccumul
   using namespace megakittens::sm90;
   using device::Swizzle;
   constexpr uint32_t kStepB = kTransB ? k_step_n_major(Swizzle::k128B) : k_step_k_major();
-  const uint32_t warpgroup = c.warp / 4, count = chunks(c);
+  const uint32_t warpgroup = c.warp / 4, count = gemm::stages<Tile>(c);
   MK_ROLLED for (uint32_t k = 0; k < count; ++k) {
     if (staged)
       stage_chunk(c, k);
     else
       wait_stage_full_warp(c, k);
-    const uint32_t stage = staged ? 0 : k % kStages;
-    const uint64_t a = k_major(Tile::address_a(c, stage) + warpgroup * (kBytesA / 2), Swizzle::k128B);
+    const uint32_t stage = staged ? 0 : k % Tile::kStages;
+    const uint64_t a = k_major(Tile::address_a(c, stage) + warpgroup * (Tile::kBytesA / 2), Swizzle::k128B);
     const uint64_t b = kTransB ? n_major(Tile::address_b(c, stage), Swizzle::k128B, 8192)
                                : k_major(Tile::address_b(c, stage), Swizzle::k128B);
     ptx::wgmma_fence();
@@ -94,26 +62,30 @@ MK_DEVICE void multiply(Context<B>& c, bool staged, Lanes<float> (&acc)[kAccumul
       sync_consumers(c);
     } else if (k > 0) {
       ptx::wgmma_wait_group<1>();
-      release_chunk(c, k - 1, count);
+      release_stage(c, k - 1, count);
     }
   }
   ptx::wgmma_wait_group<0>();
   ptx::keep_in_order(acc);
-  if (!staged && count > 0) release_chunk(c, count - 1, count);
+  if (!staged && count > 0) release_stage(c, count - 1, count);
 }
 
 /// The two pages of the general types: A's and B's staging.
-inline constexpr uint32_t kGeneralPageA = kFirstPageA, kGeneralPageB = 0;
+inline constexpr uint32_t kGeneralPageA = Pages::kFirstPageA, kGeneralPageB = 0;
 
 struct Gemm : Quiet {
   template <class B>
   MK_DEVICE uint32_t ring_stages(const Context<B>& c) const {
-    return Kind(c).general ? 1 : chunks(c);
+    const Kind kind(c);
+    return kind.general ? 1 : kind.divided ? gemm::stages<DividedTile>(c) : gemm::stages<Tile>(c);
   }
 
   template <class B>
   MK_DEVICE void bring(Context<B>& c, bool dependent) const {
-    if (Kind(c).divided)
+    const Kind kind(c);
+    if (kind.general)
+      gemm::bring_nothing(c, dependent);
+    else if (kind.divided)
       gemm::bring<DividedTile>(c, dependent);
     else
       gemm::bring<Tile>(c, dependent);
@@ -123,11 +95,10 @@ struct Gemm : Quiet {
   template <class B>
   MK_DEVICE void store(Context<B>& c) const {
     const Kind kind(c);
-    const uint32_t count = chunks(c);
+    const uint32_t count = ring_stages(c);
     MK_ROLLED for (uint32_t lid = 0; lid < B::kPages; ++lid) {
-      bool used = lid < kFirstPageA ? lid < count : lid < kPagesUsed && 2 * (lid - kFirstPageA) < count;
-      if (kind.general) used = lid == kGeneralPageA || lid == kGeneralPageB;
-      if (kind.divided) used = DividedTile::uses(lid, count);
+      const bool used = kind.general ? lid == kGeneralPageA || lid == kGeneralPageB
+                                     : Pages::used(lid, count) || (kind.divided && lid == kPageSums);
       if (used) continue;
       wait_page(c, lid);
       finish_page(c, lid);
@@ -145,7 +116,8 @@ struct Gemm : Quiet {
     epilogue.prepare(c, part, kind.divided ? DividedTile::kRows : kRowsA,
                      kind.divided ? DividedTile::kColumns : kColumnsB);
     wait_stage_full_warp(c, 0);
-    if (!c.aborted) epilogue.prefetch();
+    epilogue.add = epilogue.add && !c.aborted;
+    epilogue.prefetch(0);
     if (kind.general) {
       wait_page_warp(c, kGeneralPageA);
       wait_page_warp(c, kGeneralPageB);
@@ -173,6 +145,7 @@ struct Gemm : Quiet {
         finish_page(c, kGeneralPageB, 1);
       });
     }
+    epilogue.prefetch(1);
     wait_writable_warp(c);
     if (!epilogue.usable) return store_accumulators(c, acc, part);
     if (!c.aborted) epilogue.store(c, acc, part);

@@ -58,6 +58,7 @@ inline void cp_async_bulk_prefetch_tensor_l2(const TensorMap*, const int32_t (&)
   host::require_one_lane("cp.async.bulk.prefetch.tensor");
 }
 inline void prefetch_tensormap(const TensorMap*) {}
+inline void prefetch_tensormap(const TensorMap*, const device::Lanes<uint32_t>&, const device::Lanes<bool>&) {}
 inline void fence_proxy_tensormap_acquire_sys(const TensorMap* map) {
   host::fence_proxy_tensormap(map);
 }

@@ -1,0 +1,51 @@
+// How Hopper's two loops lay four stages out in pages: B of stage s fills logical page s; A of stages 0 and 1 shares
+// page 4, of 2 and 3 page 5.
+#pragma once
+
+#include "ops/gemm/operands.cuh"
+
+namespace megakittens::ops::sm90 {
+
+using device::Context;
+
+struct Pages {
+  static constexpr uint32_t kStages = 4;
+  static constexpr uint32_t kBytesA = 16384;
+  static constexpr uint32_t kFirstPageA = 4, kPagesUsed = 6;
+
+  static MK_DEVICE uint32_t page_a(uint32_t stage) { return kFirstPageA + stage / 2; }
+  static MK_DEVICE uint32_t page_b(uint32_t stage) { return stage; }
+  static MK_DEVICE bool opens_page_a(uint32_t stage) { return stage % 2 == 0; }
+  static MK_DEVICE uint32_t offset_a(uint32_t stage) { return stage % 2 * kBytesA; }
+  static MK_DEVICE bool used(uint32_t lid, uint32_t count) {
+    return lid < kFirstPageA ? lid < count : lid < kPagesUsed && 2 * (lid - kFirstPageA) < count;
+  }
+  template <class B>
+  static MK_DEVICE uint32_t address_a(const Context<B>& c, uint32_t stage) {
+    return c.page_address(page_a(stage)) + offset_a(stage);
+  }
+  template <class B>
+  static MK_DEVICE uint32_t address_b(const Context<B>& c, uint32_t stage) {
+    return c.page_address(page_b(stage));
+  }
+  /// Fill k is the last of `count` in the page of A that it is in. The page's other part is fill k - 1 (odd k) or
+  /// k + 1, and returns four later.
+  static MK_DEVICE bool last_of_page_a(uint32_t k, uint32_t count) {
+    return k % 2 == 1 ? k + 3 >= count : k + 1 >= count;
+  }
+};
+
+/// The warpgroup's products over fill k of a stage have retired: the stage and, where it was the last in them, its
+/// pages are free (row 4). One lane speaks for its warpgroup, whose products retire together.
+template <class B>
+MK_DEVICE void release_stage(Context<B>& c, uint32_t k, uint32_t count) {
+  if (c.warp % 4 != 0) return;
+  device::one_lane([&] {
+    free_stage(c, k, device::kWarpgroupArrivals);
+    const uint32_t stage = k % Pages::kStages;
+    if (k + Pages::kStages >= count) finish_page(c, Pages::page_b(stage), device::kWarpgroupArrivals);
+    if (Pages::last_of_page_a(k, count)) finish_page(c, Pages::page_a(stage), device::kWarpgroupArrivals);
+  });
+}
+
+}  // namespace megakittens::ops::sm90
