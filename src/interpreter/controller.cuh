@@ -105,11 +105,16 @@ struct Controller {
   Fetch fetch;
   NodeRegisters node;
 
+  /// Starts the loads of the first instructions.
   template <class B>
-  MK_DEVICE void prepare(const Context<B>& c) {
+  MK_DEVICE void begin(const Context<B>& c) {
     node.node = kNoNode;
+    if (c.launch.global_queue == 0) begin_fetch(c, fetch);
+  }
+  /// And of the first one's node.
+  template <class B>
+  MK_DEVICE void begin_node(const Context<B>& c) {
     if (c.launch.global_queue != 0) return;
-    begin_fetch(c, fetch);
     const Head first(fetch.words[0]);
     if (first.has_node) load_node(c, first.node, node);
   }

@@ -102,12 +102,13 @@ MK_DEVICE void interpret(const program::LaunchParameters& launch) {
       ptx::griddepcontrol_wait();
       entry = take_ticket(c);
     });
-    controller.prepare(c);
+    controller.begin(c);
     device::one_lane([&] {
       const bool run = enter(c, entry);
       ptx::st_shared_u32(c.base + S::kEpoch, c.epoch);
       ptx::st_shared_u32(c.base + S::kEpoch + 4, run ? 1u : 0u);
     });
+    controller.begin_node(c);
   }
   Set::template begin_cta<B>(c);
   ptx::bar_sync_all();

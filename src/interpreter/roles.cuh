@@ -75,12 +75,14 @@ MK_DEVICE void run_consumer(Context<B>& c) {
     icode = device::warp_uniform(device::Lanes<uint32_t>(icode));
     Set::visit(icode, [&](auto op) {
       op.consume(c);
+      device::one_lane([&] {
+        if (!c.aborted) ptx::mbarrier_arrive(slot_barrier(c, Layout<B>::kWritten));
+      });
+      op.consumed(c);
       end_instruction(c, op);
     });
     device::one_lane([&] {
-      if (c.aborted) return;
-      ptx::mbarrier_arrive(slot_barrier(c, Layout<B>::kWritten));
-      ptx::mbarrier_arrive(slot_barrier(c, Layout<B>::kSlotDone));
+      if (!c.aborted) ptx::mbarrier_arrive(slot_barrier(c, Layout<B>::kSlotDone));
     });
     ++c.iteration;
   }

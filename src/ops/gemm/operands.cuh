@@ -45,8 +45,9 @@ struct Source {
     const uint32_t word = c.operand_word(operand);
     map = c.map(word >> 16);
     MK_UNROLL for (uint32_t d = 0; d < 2; ++d) {
+      const int32_t at = c.index(kOuter0 + d);
       const uint32_t broadcast = (program::kOperandBroadcast0 << d) << 8;
-      outer[d] = (word & broadcast) != 0 ? 0 : c.index(kOuter0 + d);
+      outer[d] = (word & broadcast) != 0 ? 0 : at;
     }
   }
 };

@@ -35,22 +35,25 @@ MK_DEVICE bool is_bf16_vector(const GlobalOperand& operand) {
   return operand.vector && operand.type == static_cast<uint32_t>(ElementType::bf16);
 }
 
-/// A warp's part of a whole tile, as the short epilogue moves it: a lane's eight columns in each of two rows.
+/// A warp's part of a whole tile, as the short epilogue moves it: a lane's eight columns in each of two rows. Beside a
+/// wide part's accumulators there are registers for little else; a narrow one prepares all it can before the products.
 template <uint32_t kColumns>
 struct ShortEpilogue {
   static constexpr uint32_t kGroups = kColumns / 32;
   static constexpr uint32_t kAhead = 2;  ///< groups of the added operand that are loaded early
+  static constexpr bool kNarrow = kGroups <= kAhead;
 
   bool usable;
   bool add;
   bool relu;
   uint32_t output;
-  int32_t groups;
   char* side;
+  char* out;
   Lanes<uint64_t> side_at[2];
+  Lanes<uint64_t> out_at[2];
   Words<4> side_words[kAhead][2];
 
-  /// Finds out whether it serves. Only what the added operand needs stays in registers beside the products.
+  /// Finds out whether it serves.
   template <class B>
   MK_DEVICE void prepare(const device::Context<B>& c, const TilePart& part, int32_t tile_rows, int32_t tile_columns) {
     const ShortCode code(c);
@@ -60,43 +63,53 @@ struct ShortEpilogue {
              is_bf16_vector(GlobalOperand(c.window(output))) && (!code.add || is_bf16_vector(added));
     add = usable && code.add;
     relu = code.relu;
-    groups = part.columns / 32;
     side = added.base;
     const QuadPlace<B> place(c, part.row);
     MK_UNROLL for (uint32_t h = 0; h < 2; ++h) side_at[h] = added.offset(place.row(h), place.column(h) + part.column);
+    if constexpr (kNarrow) place_output(c, part);
   }
 
-  /// Starts loading group `g` < kAhead of the added operand, the first before the products and the second, for which
-  /// there are no registers then, after them. After the first stage is full: that stands for its waits as well.
-  MK_DEVICE void prefetch(uint32_t g) {
-    MK_UNROLL for (uint32_t h = 0; h < 2; ++h) side_words[g][h] = Words<4>{};
-    if (add && static_cast<int32_t>(g) < groups) load_side(g);
+  /// Starts the added operand's first loads. After the first stage is full: that stands for its waits as well.
+  MK_DEVICE void prefetch_before() {
+    prefetch(0);
+    if constexpr (kNarrow) prefetch(1);
   }
-
-  MK_DEVICE void load_side(uint32_t group) {
-    MK_UNROLL for (uint32_t h = 0; h < 2; ++h) side_words[group % kAhead][h] =
-        ptx::ld_global_v4(side, side_at[h] + uint64_t{64 * group});
+  /// After the products.
+  MK_DEVICE void prefetch_after() {
+    if constexpr (!kNarrow) prefetch(1);
   }
 
   /// Needs `usable`, and that the tile may be written.
   template <uint32_t kCount, class B>
   MK_DEVICE void store(const device::Context<B>& c, const Lanes<float> (&acc)[kCount], const TilePart& part) {
-    const GlobalOperand out(c.window(output));
-    const QuadPlace<B> place(c, part.row);
-    Lanes<uint64_t> at[2];
-    MK_UNROLL for (uint32_t h = 0; h < 2; ++h) at[h] = out.offset(place.row(h), place.column(h) + part.column);
+    static_assert(kCount == kColumns / 2);
+    if constexpr (!kNarrow) place_output(c, part);
     MK_UNROLL for (uint32_t g = 0; g < kGroups; ++g) {
-      if (static_cast<int32_t>(g) >= groups) return;
       MK_UNROLL for (uint32_t h = 0; h < 2; ++h) {
         Words<4> words = row_words(acc, g, h);
         if (add) add_side(words, side_words[g % kAhead][h]);
-        ptx::st_global_v4(out.base, at[h] + uint64_t{64 * g}, words);
+        ptx::st_global_v4(out, out_at[h] + uint64_t{64 * g}, words);
       }
-      if (add && g + kAhead < kGroups && static_cast<int32_t>(g + kAhead) < groups) load_side(g + kAhead);
+      if (add && g + kAhead < kGroups) load_side(g + kAhead);
     }
   }
 
  private:
+  template <class B>
+  MK_DEVICE void place_output(const device::Context<B>& c, const TilePart& part) {
+    const GlobalOperand operand(c.window(output));
+    const QuadPlace<B> place(c, part.row);
+    out = operand.base;
+    MK_UNROLL for (uint32_t h = 0; h < 2; ++h) out_at[h] = operand.offset(place.row(h), place.column(h) + part.column);
+  }
+  MK_DEVICE void prefetch(uint32_t g) {
+    MK_UNROLL for (uint32_t h = 0; h < 2; ++h) side_words[g][h] = Words<4>{};
+    if (add) load_side(g);
+  }
+  MK_DEVICE void load_side(uint32_t group) {
+    MK_UNROLL for (uint32_t h = 0; h < 2; ++h) side_words[group % kAhead][h] =
+        ptx::ld_global_v4(side, side_at[h] + uint64_t{64 * group});
+  }
   /// Group g of row half h, rounded: eight neighbouring columns of one block in each lane of a quad.
   template <uint32_t kCount>
   static MK_DEVICE Words<4> row_words(const Lanes<float> (&acc)[kCount], uint32_t g, uint32_t h) {
@@ -105,7 +118,7 @@ struct ShortEpilogue {
     Words<4> words;
     MK_UNROLL for (uint32_t b = 0; b < 4; ++b) {
       const uint32_t at = 16 * g + 4 * b + 2 * h;
-      words.w[b] = at + 1 < kCount ? device::pack_bf16x2(acc[at], acc[at + 1]) : Lanes<uint32_t>(0u);
+      words.w[b] = device::pack_bf16x2(acc[at], acc[at + 1]);
     }
     exchange(words, odd, 1, 1);
     exchange(words, high, 2, 2);

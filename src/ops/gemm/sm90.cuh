@@ -109,15 +109,35 @@ struct Gemm : Quiet {
   MK_DEVICE void consume(Context<B>& c) const {
     const Kind kind(c);
     Lanes<float> acc[kAccumulators];
-    MK_UNROLL for (uint32_t i = 0; i < kAccumulators; ++i) acc[i] = 0.0f;
-    ShortEpilogue<kColumnsB> epilogue;
     TilePart part{c.warp * 16, 0, kColumnsB};
-    if (kind.divided) part = {c.warp % 4 * 16, static_cast<int32_t>(c.warp / 4 * kHalfColumns), kHalfColumns};
-    epilogue.prepare(c, part, kind.divided ? DividedTile::kRows : kRowsA,
-                     kind.divided ? DividedTile::kColumns : kColumnsB);
+    if (kind.divided) {
+      part = {c.warp % 4 * 16, static_cast<int32_t>(c.warp / 4 * kHalfColumns), kHalfColumns};
+      Lanes<float> half[kHalfSums];
+      if (run_divided(c, kind, part, half)) return;
+      MK_UNROLL for (uint32_t i = 0; i < kAccumulators; ++i) acc[i] = i < kHalfSums ? half[i % kHalfSums] : 0.0f;
+    } else if (run_whole(c, kind, part, acc)) {
+      return;
+    }
+    wait_writable_warp(c);
+    store_accumulators(c, acc, part);
+  }
+
+  template <class B>
+  MK_DEVICE void consumed(Context<B>& c) const {
+    if (Kind(c).divided) finish_sums(c);
+  }
+
+ private:
+  /// A 128 x 256 tile but for code that has no short epilogue: then false, and `acc` is the warp's part.
+  template <class B>
+  static MK_DEVICE bool run_whole(Context<B>& c, const Kind& kind, const TilePart& part,
+                                  Lanes<float> (&acc)[kAccumulators]) {
+    ShortEpilogue<kColumnsB> epilogue;
+    epilogue.prepare(c, part, kRowsA, kColumnsB);
+    MK_UNROLL for (uint32_t i = 0; i < kAccumulators; ++i) acc[i] = 0.0f;
     wait_stage_full_warp(c, 0);
     epilogue.add = epilogue.add && !c.aborted;
-    epilogue.prefetch(0);
+    epilogue.prefetch_before();
     if (kind.general) {
       wait_page_warp(c, kGeneralPageA);
       wait_page_warp(c, kGeneralPageB);
@@ -125,8 +145,6 @@ struct Gemm : Quiet {
     if (kind.exact) {
       exact::multiply<kColumnsB>(c, matrix_a(c), matrix_b(c), c.page_address(kGeneralPageA),
                                  c.page_address(kGeneralPageB), acc);
-    } else if (kind.divided) {
-      multiply_divided(c, kind, acc);
     } else if (kind.n_major) {
       if (kind.f16)
         multiply<device::F16, true>(c, false, acc);
@@ -145,10 +163,11 @@ struct Gemm : Quiet {
         finish_page(c, kGeneralPageB, 1);
       });
     }
-    epilogue.prefetch(1);
+    if (!epilogue.usable) return false;
+    epilogue.prefetch_after();
     wait_writable_warp(c);
-    if (!epilogue.usable) return store_accumulators(c, acc, part);
     if (!c.aborted) epilogue.store(c, acc, part);
+    return true;
   }
 };
 

@@ -7,6 +7,7 @@
 
 #include "device/arch/sm90/descriptor.cuh"
 #include "ops/gemm/arguments.hpp"
+#include "ops/gemm/short_epilogue.cuh"
 #include "ops/gemm/sm90_pages.cuh"
 #include "ops/gemm/staging.cuh"
 
@@ -64,9 +65,10 @@ MK_DEVICE void send_sums(Lanes<uint32_t> address, const Lanes<float> (&sums)[2 *
   }
 }
 
-/// acc[0 .. kHalfSums) = this warpgroup's half of the tile's columns, summed over both warpgroups.
-template <uint32_t kCount, class B>
-MK_DEVICE void exchange_halves(Context<B>& c, const Lanes<float> (&sums)[2 * kHalfSums], Lanes<float> (&acc)[kCount]) {
+/// half = this warpgroup's half of the tile's columns, summed over both warpgroups.
+template <class B>
+MK_DEVICE void exchange_halves(Context<B>& c, const Lanes<float> (&sums)[2 * kHalfSums],
+                               Lanes<float> (&half)[kHalfSums]) {
   wait_page_warp(c, kPageSums);
   const uint32_t page = c.page_address(kPageSums);
   const Lanes<uint32_t> lane = device::lane_index() * 16;
@@ -79,21 +81,24 @@ MK_DEVICE void exchange_halves(Context<B>& c, const Lanes<float> (&sums)[2 * kHa
       send_sums<0>(to, sums);
   }
   sync_consumers(c);
+  MK_UNROLL for (uint32_t i = 0; i < kHalfSums; ++i) half[i] =
+      device::select(Lanes<bool>(lower), sums[i], sums[kHalfSums + i]);
   if (c.aborted) return;
   const Lanes<uint32_t> from = lane + (page + c.warp * kSumsBytes);
-  MK_UNROLL for (uint32_t i = 0; i < kHalfSums; ++i) acc[i] =
-      device::select(Lanes<bool>(lower), sums[i], sums[kHalfSums + i]);
   MK_UNROLL for (uint32_t i = 0; i < kHalfSums; i += 4) {
     const device::Words<4> words = ptx::ld_shared_v4(from + i * 4 * device::kWarpLanes);
-    MK_UNROLL for (uint32_t j = 0; j < 4; ++j) acc[i + j] = acc[i + j] + device::bit_cast<float>(words.w[j]);
+    MK_UNROLL for (uint32_t j = 0; j < 4; ++j) half[i + j] = half[i + j] + device::bit_cast<float>(words.w[j]);
   }
-  ptx::fence_proxy_async_shared_cta();  // ordinary accesses, before the page's next bulk load (row 3)
-  device::one_lane([&] { finish_page(c, kPageSums, 1); });
 }
 
-/// The whole product of a divided instruction: acc's first kHalfSums are this warp's part.
-template <uint32_t kCount, class B>
-MK_DEVICE void multiply_divided(Context<B>& c, const Kind& kind, Lanes<float> (&acc)[kCount]) {
+/// A divided instruction but for code that has no short epilogue: then false, and `half` is the warp's part.
+template <class B>
+MK_DEVICE bool run_divided(Context<B>& c, const Kind& kind, const TilePart& part, Lanes<float> (&half)[kHalfSums]) {
+  ShortEpilogue<kHalfColumns> epilogue;
+  epilogue.prepare(c, part, DividedTile::kRows, DividedTile::kColumns);
+  wait_stage_full_warp(c, 0);
+  epilogue.add = epilogue.add && !c.aborted;
+  epilogue.prefetch_before();
   Lanes<float> sums[2 * kHalfSums];
   MK_UNROLL for (uint32_t i = 0; i < 2 * kHalfSums; ++i) sums[i] = 0.0f;
   if (kind.n_major) {
@@ -107,7 +112,18 @@ MK_DEVICE void multiply_divided(Context<B>& c, const Kind& kind, Lanes<float> (&
     else
       multiply_half<device::Bf16, false>(c, sums);
   }
-  exchange_halves(c, sums, acc);
+  exchange_halves(c, sums, half);
+  if (!epilogue.usable) return false;
+  wait_writable_warp(c);
+  if (!c.aborted) epilogue.store(c, half, part);
+  return true;
+}
+
+/// Gives the page of the sums on, when the tile's counters need not wait for it.
+template <class B>
+MK_DEVICE void finish_sums(Context<B>& c) {
+  ptx::fence_proxy_async_shared_cta();  // ordinary accesses, before the page's next bulk load (row 3)
+  device::one_lane([&] { finish_page(c, kPageSums, 1); });
 }
 
 }  // namespace megakittens::ops::sm90

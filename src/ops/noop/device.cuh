@@ -31,6 +31,9 @@ struct Quiet {
   /// By the loader (dependent: false) and by the follower (true).
   template <class B>
   MK_DEVICE void bring(device::Context<B>&, bool) const {}
+  /// By every consumer warp, after it has announced that its stores are made.
+  template <class B>
+  MK_DEVICE void consumed(device::Context<B>&) const {}
   template <class B>
   MK_DEVICE void launch(device::Context<B>&) const {}
   template <class B>
