@@ -63,27 +63,27 @@ MK_DEVICE void begin_fetch(const Context<B>& c, Fetch& fetch) {
 
 /// Logical page q of the next instruction is the page that this one finishes q-th.
 template <class B>
-MK_DEVICE uint64_t rename_pages(uint64_t map, uint64_t order) {
-  uint64_t renamed = 0;
-  MK_UNROLL for (uint32_t q = 0; q < B::kPages; ++q) {
-    const uint32_t lid = static_cast<uint32_t>(order >> (4 * q)) & 15;
-    renamed |= (map >> (4 * lid) & 15) << (4 * q);
-  }
+MK_DEVICE uint32_t rename_pages(uint32_t map, uint32_t order) {
+  static_assert(B::kPages <= 8);
+  if (order == static_cast<uint32_t>(program::kReleaseInOrder)) return map;
+  uint32_t renamed = 0;
+  MK_UNROLL for (uint32_t q = 0; q < B::kPages; ++q) renamed |= device::mapped_page(map, order >> (4 * q) & 15)
+                                                                << (4 * q);
   return renamed;
 }
 
 /// Row 27: ordinary stores by the warp's lanes, ordered before one lane's arrival on the slot.
 template <class B>
-MK_DEVICE void publish(const Context<B>& c, const Words<2>& words, uint64_t page_map) {
+MK_DEVICE void publish(const Context<B>& c, const Words<2>& words, uint32_t page_map) {
   ptx::st_shared_v2(c.slot_address() + device::lane_index() * 8, words);
   device::one_lane([&] {
-    ptx::st_shared_u64(c.slot_address() + Layout<B>::kPageMap, Lanes<uint64_t>(page_map));
+    ptx::st_shared_u32(c.slot_address() + Layout<B>::kPageMap, Lanes<uint32_t>(page_map));
     ptx::mbarrier_arrive(c.base + Layout<B>::kSlotReady + 8 * c.slot());
   });
 }
 
 MK_DEVICE uint32_t word_of_lane(const Lanes<uint32_t>& word, uint32_t lane) {
-  return device::warp_uniform(device::shuffle_index(word, Lanes<uint32_t>(lane)));
+  return device::lane_value<uint32_t>(device::shuffle_index(word, Lanes<uint32_t>(lane)));
 }
 
 /// What decides how the controller goes on with an instruction.
@@ -125,7 +125,7 @@ MK_DEVICE void run_controller(Context<B>& c, Controller& state) {
   Fetch& fetch = state.fetch;
   NodeRegisters& node = state.node;
   if (c.launch.global_queue != 0) begin_fetch(c, fetch);
-  uint64_t page_map = program::kReleaseInOrder;
+  uint32_t page_map = static_cast<uint32_t>(program::kReleaseInOrder);
   uint32_t code_of_slot[B::kSlots];
   MK_UNROLL for (uint32_t s = 0; s < B::kSlots; ++s) code_of_slot[s] = kNoNode;
   while (true) {
@@ -151,10 +151,7 @@ MK_DEVICE void run_controller(Context<B>& c, Controller& state) {
           c, [&] { return head.stop ? int64_t{-1} : int64_t{word_of_lane(words.w[1], program::kWordNumber / 2)}; });
       publish(c, words, page_map);
       if (head.stop) return;
-      constexpr uint32_t kOrderLane = program::kWordReleaseOrder / 2;
-      const uint64_t order =
-          uint64_t{word_of_lane(words.w[1], kOrderLane)} << 32 | word_of_lane(words.w[0], kOrderLane);
-      page_map = rename_pages<B>(page_map, order);
+      page_map = rename_pages<B>(page_map, word_of_lane(words.w[0], program::kWordReleaseOrder / 2));
       if (c.launch.global_queue == 0)
         refill(c, fetch, j);
       else

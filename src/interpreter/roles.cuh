@@ -47,7 +47,7 @@ MK_DEVICE void run_lane_role(Context<B>& c) {
       if (wait_counters(c, program::kGuardWrite)) ptx::fence_proxy_async_global();
       if (!c.aborted) ptx::mbarrier_arrive(slot_barrier(c, Layout<B>::kWritable));
     }
-    Set::visit(icode, [&](auto op) {
+    Set::visit(icode, [&](auto op) MK_INLINE {
       // The loader brings operands that wait for nothing, the follower the others.
       if (c.role == Role::loader || c.role == Role::follower) op.bring(c, c.role == Role::follower);
       if (c.role == Role::launcher) op.launch(c);
@@ -73,7 +73,7 @@ MK_DEVICE void run_consumer(Context<B>& c) {
     uint32_t icode = 0;
     if (begin_instruction(c, icode)) return;
     icode = device::warp_uniform(device::Lanes<uint32_t>(icode));
-    Set::visit(icode, [&](auto op) {
+    Set::visit(icode, [&](auto op) MK_INLINE {
       op.consume(c);
       device::one_lane([&] {
         if (!c.aborted) ptx::mbarrier_arrive(slot_barrier(c, Layout<B>::kWritten));

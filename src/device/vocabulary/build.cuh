@@ -41,7 +41,7 @@ template <class B>
 struct Layout {
   static constexpr uint32_t kSlots = B::kPages * B::kPageBytes;
   // Inside a slot, after the instruction's 256 bytes:
-  static constexpr uint32_t kPageMap = 256;  ///< eight bytes, four bits a logical page
+  static constexpr uint32_t kPageMap = 256;  ///< four bits a logical page
   static constexpr uint32_t kCodeCount = 264;
   static constexpr uint32_t kWindows = 272;  ///< OperandWindow of each operand
   static constexpr uint32_t kWindowBytes = 24;

@@ -134,9 +134,7 @@ struct Context {
     return shared_word(slot_address() + Shared::kPageMap);
   }
   /// Physical page of logical page `lid`, and its address. Read from the slot each time: registers are scarcer.
-  MK_DEVICE uint32_t page(uint32_t lid) const {
-    return shared_word(slot_address() + Shared::kPageMap + lid / 8 * 4) >> (4 * (lid % 8)) & 15;
-  }
+  MK_DEVICE uint32_t page(uint32_t lid) const { return mapped_page(page_map(), lid); }
   MK_DEVICE uint32_t page_address(uint32_t lid) const { return base + page(lid) * B::kPageBytes; }
 };
 

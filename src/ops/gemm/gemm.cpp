@@ -82,50 +82,51 @@ std::vector<int> blackwell_order(std::int64_t chunks) {
   return order;
 }
 
-enum class Loop : std::uint8_t { hopper, divided, blackwell };
+enum class Loop : std::uint8_t { hopper, divided, narrow, blackwell };
 
+bool divides(Loop loop) {
+  return loop == Loop::divided || loop == Loop::narrow;
+}
+
+/// A tile, and what one takes in clocks: a fixed cost and one for each 64 of K. Measured on an H200: 128 x 256 tiles
+/// are bound by the tensor cores, the others by what an SM takes in from L2, 64 bytes a clock.
 struct LoopShape {
   Loop loop;
   std::int64_t rows;
   std::int64_t columns;
+  std::int64_t fixed_clocks;
+  std::int64_t chunk_clocks;
 };
+constexpr LoopShape kHopperLoops[] = {{Loop::hopper, kHopperRows, kHopperColumns, 7000, 1024},
+                                      {Loop::divided, kDividedRows, kDividedColumns, 5500, 384},
+                                      {Loop::narrow, kDividedRows, kNarrowColumns, 5000, 256}};
+constexpr LoopShape kBlackwellLoop = {Loop::blackwell, kBlackwellRows, kBlackwellColumns, 0, 0};
 
-/// Clocks that a product takes in Hopper's two loops: rounds of the SMs, each a fixed cost and its chunks of K. Fitted
-/// to products alone on an H200: 64 x 128 tiles are bound by L2, 128 x 256 tiles by the tensor cores.
-bool divided_is_faster(const Space& space, std::uint32_t sms) {
-  auto up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
-  std::int64_t batch = space.outer0 * space.outer1;
-  std::int64_t chunks = up(space.k, kStageDepth);
-  auto clocks = [&](std::int64_t rows, std::int64_t columns, std::int64_t fixed, std::int64_t chunk) {
-    return up(batch * up(space.m, rows) * up(space.n, columns), sms) * (fixed + chunks * chunk);
-  };
-  return clocks(kDividedRows, kDividedColumns, 2000, 450) < clocks(kHopperRows, kHopperColumns, 2500, 1024);
-}
-
+/// The loop whose rounds over the SMs take the least time; the seed's tiling knows one loop.
 LoopShape loop_for(const Space& space, const PlanOptions& options) {
-  if (options.config.architecture == program::Architecture::sm_100a)
-    return {Loop::blackwell, kBlackwellRows, kBlackwellColumns};
-  if (options.tiling == Tiling::automatic && divided_is_faster(space, options.config.sms))
-    return {Loop::divided, kDividedRows, kDividedColumns};
-  return {Loop::hopper, kHopperRows, kHopperColumns};
+  if (options.config.architecture == program::Architecture::sm_100a) return kBlackwellLoop;
+  if (options.tiling == Tiling::seed) return kHopperLoops[0];
+  auto up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
+  auto clocks = [&](const LoopShape& shape) {
+    std::int64_t tiles = space.outer0 * space.outer1 * up(space.m, shape.rows) * up(space.n, shape.columns);
+    return up(tiles, options.config.sms) * (shape.fixed_clocks + up(space.k, kStageDepth) * shape.chunk_clocks);
+  };
+  return *std::min_element(std::begin(kHopperLoops), std::end(kHopperLoops),
+                           [&](const LoopShape& a, const LoopShape& b) { return clocks(a) < clocks(b); });
 }
 
 std::uint16_t icode_of(Loop loop, ir::DType type, LayoutB layout) {
-  bool f16 = type == ir::DType::f16;
-  bool k_major = layout == LayoutB::k_major;
-  if (loop == Loop::divided) {
-    if (f16) return k_major ? kIcode_gemm_divided_f16_kmajor : kIcode_gemm_divided_f16_nmajor;
-    return k_major ? kIcode_gemm_divided_bf16_kmajor : kIcode_gemm_divided_bf16_nmajor;
-  }
-  if (f16) return k_major ? kIcode_gemm_f16_kmajor : kIcode_gemm_f16_nmajor;
-  return k_major ? kIcode_gemm_bf16_kmajor : kIcode_gemm_bf16_nmajor;
+  // In each group of four: bf16 and f16, each K-major and N-major.
+  int group = loop == Loop::divided  ? kIcode_gemm_divided_bf16_kmajor
+              : loop == Loop::narrow ? kIcode_gemm_narrow_bf16_kmajor
+                                     : kIcode_gemm_bf16_kmajor;
+  return static_cast<std::uint16_t>(group + (type == ir::DType::f16 ? 2 : 0) + (layout == LayoutB::n_major ? 1 : 0));
 }
 
 std::uint64_t release_order(std::int64_t depth, Loop loop) {
-  std::int64_t stage = loop == Loop::divided ? kDividedDepth : kStageDepth;
+  std::int64_t stage = divides(loop) ? kDividedDepth : kStageDepth;
   std::int64_t fills = (depth + stage - 1) / stage;
-  std::vector<int> order =
-      loop == Loop::blackwell ? blackwell_order(fills) : hopper_order(fills, loop == Loop::divided);
+  std::vector<int> order = loop == Loop::blackwell ? blackwell_order(fills) : hopper_order(fills, divides(loop));
   std::uint64_t packed = 0;
   for (std::size_t q = 0; q < order.size(); ++q) packed |= static_cast<std::uint64_t>(order[q]) << (4 * q);
   return packed;
@@ -164,7 +165,7 @@ std::unique_ptr<NodePlan> Gemm::plan(const ir::Graph& graph, const ir::Node& nod
   program::TensorMapDescription b =
       layout == LayoutB::k_major
           ? map_of(space.views[1].transpose(2, 3), space.in, 1, kStageDepth, static_cast<int>(shape.columns))
-          : map_of(space.views[1], space.in, 1, 64, shape.loop == Loop::divided ? kDividedDepth : kStageDepth);
+          : map_of(space.views[1], space.in, 1, 64, divides(shape.loop) ? kDividedDepth : kStageDepth);
   std::uint16_t icode = icode_of(shape.loop, space.in, layout);
   std::uint64_t order = release_order(space.k, shape.loop);
   auto plan = std::make_unique<TilePlan>(

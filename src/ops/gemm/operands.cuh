@@ -15,7 +15,8 @@ struct Kind {
   bool exact;    ///< fp32
   bool f16;
   bool n_major;
-  bool divided;  ///< Hopper: 64 x 128 tile, chunks of K divided between the warpgroups
+  bool divided;  ///< Hopper: 64 rows, K divided between the warpgroups
+  bool narrow;   ///< and 64 columns, not 128
 
   template <class B>
   MK_DEVICE explicit Kind(const Context<B>& c) {
@@ -23,7 +24,8 @@ struct Kind {
     general = icode >= kIcode_gemm_general_bf16;
     exact = icode == kIcode_gemm_general_f32;
     divided = !general && icode >= kIcode_gemm_divided_bf16_kmajor;
-    const uint32_t which = icode - (divided ? kIcode_gemm_divided_bf16_kmajor : kIcode_gemm_bf16_kmajor);
+    narrow = !general && icode >= kIcode_gemm_narrow_bf16_kmajor;
+    const uint32_t which = (icode - kIcode_gemm_bf16_kmajor) % 4;
     f16 = general ? icode == kIcode_gemm_general_f16 : which >= 2;
     n_major = !general && which % 2 == 1;
   }
@@ -127,12 +129,12 @@ MK_DEVICE void bring_nothing(Context<B>& c, bool dependent) {
   fill_stage(c, 0, 0);
 }
 
-// Kind reads an icode as its place in this order.
+// Kind reads an icode as its place in this order: three times bf16 and f16, each K-major and N-major.
 static_assert(kIcode_gemm_bf16_nmajor == kIcode_gemm_bf16_kmajor + 1 &&
               kIcode_gemm_f16_kmajor == kIcode_gemm_bf16_kmajor + 2 &&
-              kIcode_gemm_f16_nmajor == kIcode_gemm_bf16_kmajor + 3 &&
               kIcode_gemm_divided_bf16_kmajor == kIcode_gemm_bf16_kmajor + 4 &&
-              kIcode_gemm_divided_f16_nmajor == kIcode_gemm_divided_bf16_kmajor + 3 &&
-              kIcode_gemm_general_bf16 == kIcode_gemm_divided_bf16_kmajor + 4);
+              kIcode_gemm_narrow_bf16_kmajor == kIcode_gemm_bf16_kmajor + 8 &&
+              kIcode_gemm_narrow_f16_nmajor == kIcode_gemm_bf16_kmajor + 11 &&
+              kIcode_gemm_general_bf16 == kIcode_gemm_bf16_kmajor + 12);
 
 }  // namespace megakittens::ops::gemm

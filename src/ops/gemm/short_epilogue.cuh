@@ -72,7 +72,7 @@ struct ShortEpilogue {
   /// Starts the added operand's first loads. After the first stage is full: that stands for its waits as well.
   MK_DEVICE void prefetch_before() {
     prefetch(0);
-    if constexpr (kNarrow) prefetch(1);
+    if constexpr (kNarrow && kGroups > 1) prefetch(1);
   }
   /// After the products.
   MK_DEVICE void prefetch_after() {

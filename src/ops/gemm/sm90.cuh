@@ -1,5 +1,5 @@
 // Hopper's device half of all GEMM icodes. Here: both warpgroups on one 128 x 256 tile, four stages of 64 along K.
-// Small products have 64 x 128 tiles (sm90_divided.cuh). Main loops differ by type and layout; the epilogue is one.
+// Small products have smaller tiles (sm90_divided.cuh). Main loops differ by type and layout; the epilogue is one.
 // Page 6 is passed on.
 #pragma once
 
@@ -19,6 +19,9 @@ using gemm::Kind;
 
 inline constexpr uint32_t kRowsA = 128, kColumnsB = 256;
 inline constexpr uint32_t kAccumulators = kColumnsB / 2;  ///< a lane's share of 64 x 256
+
+using WideTile = DividedTile<gemm::kDividedColumns>;
+using NarrowTile = DividedTile<gemm::kNarrowColumns>;
 
 struct Tile : Pages {
   static constexpr uint32_t kRows = kRowsA, kColumns = kColumnsB, kDepth = gemm::kStageDepth;
@@ -77,7 +80,7 @@ struct Gemm : Quiet {
   template <class B>
   MK_DEVICE uint32_t ring_stages(const Context<B>& c) const {
     const Kind kind(c);
-    return kind.general ? 1 : kind.divided ? gemm::stages<DividedTile>(c) : gemm::stages<Tile>(c);
+    return kind.general ? 1 : kind.divided ? gemm::stages<WideTile>(c) : gemm::stages<Tile>(c);
   }
 
   template <class B>
@@ -85,8 +88,10 @@ struct Gemm : Quiet {
     const Kind kind(c);
     if (kind.general)
       gemm::bring_nothing(c, dependent);
+    else if (kind.narrow)
+      gemm::bring<NarrowTile>(c, dependent);
     else if (kind.divided)
-      gemm::bring<DividedTile>(c, dependent);
+      gemm::bring<WideTile>(c, dependent);
     else
       gemm::bring<Tile>(c, dependent);
   }
@@ -110,11 +115,12 @@ struct Gemm : Quiet {
     const Kind kind(c);
     Lanes<float> acc[kAccumulators];
     TilePart part{c.warp * 16, 0, kColumnsB};
-    if (kind.divided) {
-      part = {c.warp % 4 * 16, static_cast<int32_t>(c.warp / 4 * kHalfColumns), kHalfColumns};
-      Lanes<float> half[kHalfSums];
-      if (run_divided(c, kind, part, half)) return;
-      MK_UNROLL for (uint32_t i = 0; i < kAccumulators; ++i) acc[i] = i < kHalfSums ? half[i % kHalfSums] : 0.0f;
+    if (kind.narrow) {
+      part = divided_part<NarrowTile>(c);
+      if (run_divided<NarrowTile>(c, kind, acc)) return;
+    } else if (kind.divided) {
+      part = divided_part<WideTile>(c);
+      if (run_divided<WideTile>(c, kind, acc)) return;
     } else if (run_whole(c, kind, part, acc)) {
       return;
     }

@@ -1,8 +1,7 @@
-// Hopper's loop for small products: a 64 x 128 tile, so that more SMs have work, and stages of 128 along K, so that the
-// loading lane keeps up. Each warpgroup multiplies its half of every stage's K; at the end each gives the other half of
-// its sums, by way of page 6.
-// In a stage: A as two blocks of 64 k, 64 rows each. B K-major as two blocks of 64 k, 128 columns each; N-major as two
-// blocks of 64 columns, 128 k each.
+// Hopper's loop for small products: 64 x 128 or 64 x 64 tiles, so that more SMs have work, and stages of 128 along K,
+// so that the loading lane keeps up. Each warpgroup multiplies its half of every stage's K; at the end each gives the
+// other half of its sums, by way of page 6. In a stage: A as two blocks of 64 k, 64 rows each. B K-major as two blocks
+// of 64 k, all columns each; N-major as blocks of 64 columns, 128 k each.
 #pragma once
 
 #include "device/arch/sm90/descriptor.cuh"
@@ -16,33 +15,38 @@ namespace megakittens::ops::sm90 {
 using device::Lanes;
 using gemm::Kind;
 
+template <int32_t kTileColumns>
 struct DividedTile : Pages {
-  static constexpr uint32_t kRows = gemm::kDividedRows, kColumns = gemm::kDividedColumns;
+  static constexpr uint32_t kRows = gemm::kDividedRows, kColumns = kTileColumns;
   static constexpr uint32_t kDepth = gemm::kDividedDepth;
+  static constexpr uint32_t kHalfBytesA = kRows * 128;     ///< 64 of K
+  static constexpr uint32_t kHalfBytesB = kColumns * 128;  ///< K-major
+  static constexpr uint32_t kBlockBytesB = kDepth * 128;   ///< N-major: 64 columns
+  static constexpr int32_t kHalfColumns = kTileColumns / 2;
+  static constexpr uint32_t kHalfSums = kHalfColumns / 2;  ///< a lane's share of 64 rows of half the columns
+  static constexpr uint32_t kSumsBytes = kHalfSums * 4 * device::kWarpLanes;  ///< a warp's
 };
 
 inline constexpr uint32_t kPageSums = 6;
-inline constexpr uint32_t kHalfBytesA = 8192, kBlockBytesB = 16384;
-inline constexpr int32_t kHalfColumns = DividedTile::kColumns / 2;
-inline constexpr uint32_t kHalfSums = kHalfColumns / 2;  ///< a lane's share of 64 x 64
 
 /// sums += A * B over the warpgroup's half of K.
-template <class In, bool kTransB, class B>
-MK_DEVICE void multiply_half(Context<B>& c, Lanes<float> (&sums)[2 * kHalfSums]) {
+template <class In, bool kTransB, class Tile, class B>
+MK_DEVICE void multiply_half(Context<B>& c, Lanes<float> (&sums)[2 * Tile::kHalfSums]) {
   using namespace megakittens::sm90;
   using device::Swizzle;
   constexpr uint32_t kStepB = kTransB ? k_step_n_major(Swizzle::k128B) : k_step_k_major();
-  const uint32_t half = c.warp / 4, count = gemm::stages<DividedTile>(c);
+  const uint32_t half = c.warp / 4, count = gemm::stages<Tile>(c);
   MK_ROLLED for (uint32_t k = 0; k < count; ++k) {
     wait_stage_full_warp(c, k);
     const uint32_t stage = k % Pages::kStages;
-    const uint64_t a = k_major(Pages::address_a(c, stage) + half * kHalfBytesA, Swizzle::k128B);
-    const uint64_t b = kTransB ? n_major(Pages::address_b(c, stage) + half * kHalfBytesA, Swizzle::k128B, kBlockBytesB)
-                               : k_major(Pages::address_b(c, stage) + half * kBlockBytesB, Swizzle::k128B);
+    const uint64_t a = k_major(Pages::address_a(c, stage) + half * Tile::kHalfBytesA, Swizzle::k128B);
+    const uint64_t b =
+        kTransB ? n_major(Pages::address_b(c, stage) + half * Tile::kHalfBytesA, Swizzle::k128B, Tile::kBlockBytesB)
+                : k_major(Pages::address_b(c, stage) + half * Tile::kHalfBytesB, Swizzle::k128B);
     ptx::wgmma_fence();
     MK_UNROLL for (uint32_t step = 0; step < gemm::kStageDepth / 16; ++step)
-        ptx::wgmma<In, DividedTile::kColumns, kTransB>(sums, advance(a, step * k_step_k_major()),
-                                                       advance(b, step * kStepB), true);
+        ptx::wgmma<In, static_cast<int>(Tile::kColumns), kTransB>(sums, advance(a, step * k_step_k_major()),
+                                                                  advance(b, step * kStepB), true);
     ptx::wgmma_commit_group();
     if (k > 0) {
       ptx::wgmma_wait_group<1>();
@@ -54,11 +58,10 @@ MK_DEVICE void multiply_half(Context<B>& c, Lanes<float> (&sums)[2 * kHalfSums])
   if (count > 0) release_stage(c, count - 1, count);
 }
 
-/// Sends the sums [first, first + kHalfSums) to the partner warp, w +- 4. Sixteen bytes a lane and turn.
-inline constexpr uint32_t kSumsBytes = kHalfSums * 4 * device::kWarpLanes;
-template <uint32_t kFirst>
-MK_DEVICE void send_sums(Lanes<uint32_t> address, const Lanes<float> (&sums)[2 * kHalfSums]) {
-  MK_UNROLL for (uint32_t i = 0; i < kHalfSums; i += 4) {
+/// Sends half of the sums, from number kFirst on, to the partner warp, w +- 4. Sixteen bytes a lane and turn.
+template <uint32_t kFirst, uint32_t kCount>
+MK_DEVICE void send_sums(Lanes<uint32_t> address, const Lanes<float> (&sums)[kCount]) {
+  MK_UNROLL for (uint32_t i = 0; i < kCount / 2; i += 4) {
     device::Words<4> words;
     MK_UNROLL for (uint32_t j = 0; j < 4; ++j) words.w[j] = device::bit_cast<uint32_t>(sums[kFirst + i + j]);
     ptx::st_shared_v4(address + i * 4 * device::kWarpLanes, words);
@@ -66,15 +69,16 @@ MK_DEVICE void send_sums(Lanes<uint32_t> address, const Lanes<float> (&sums)[2 *
 }
 
 /// half = this warpgroup's half of the tile's columns, summed over both warpgroups.
-template <class B>
-MK_DEVICE void exchange_halves(Context<B>& c, const Lanes<float> (&sums)[2 * kHalfSums],
-                               Lanes<float> (&half)[kHalfSums]) {
+template <class Tile, class B>
+MK_DEVICE void exchange_halves(Context<B>& c, const Lanes<float> (&sums)[2 * Tile::kHalfSums],
+                               Lanes<float> (&half)[Tile::kHalfSums]) {
+  constexpr uint32_t kHalfSums = Tile::kHalfSums;
   wait_page_warp(c, kPageSums);
   const uint32_t page = c.page_address(kPageSums);
   const Lanes<uint32_t> lane = device::lane_index() * 16;
   const bool lower = c.warp < 4;  // keeps the first columns, sends the others
   if (!c.aborted) {
-    const Lanes<uint32_t> to = lane + (page + (c.warp ^ 4u) * kSumsBytes);
+    const Lanes<uint32_t> to = lane + (page + (c.warp ^ 4u) * Tile::kSumsBytes);
     if (lower)
       send_sums<kHalfSums>(to, sums);
     else
@@ -84,18 +88,26 @@ MK_DEVICE void exchange_halves(Context<B>& c, const Lanes<float> (&sums)[2 * kHa
   MK_UNROLL for (uint32_t i = 0; i < kHalfSums; ++i) half[i] =
       device::select(Lanes<bool>(lower), sums[i], sums[kHalfSums + i]);
   if (c.aborted) return;
-  const Lanes<uint32_t> from = lane + (page + c.warp * kSumsBytes);
+  const Lanes<uint32_t> from = lane + (page + c.warp * Tile::kSumsBytes);
   MK_UNROLL for (uint32_t i = 0; i < kHalfSums; i += 4) {
     const device::Words<4> words = ptx::ld_shared_v4(from + i * 4 * device::kWarpLanes);
     MK_UNROLL for (uint32_t j = 0; j < 4; ++j) half[i + j] = half[i + j] + device::bit_cast<float>(words.w[j]);
   }
 }
 
-/// A divided instruction but for code that has no short epilogue: then false, and `half` is the warp's part.
-template <class B>
-MK_DEVICE bool run_divided(Context<B>& c, const Kind& kind, const TilePart& part, Lanes<float> (&half)[kHalfSums]) {
-  ShortEpilogue<kHalfColumns> epilogue;
-  epilogue.prepare(c, part, DividedTile::kRows, DividedTile::kColumns);
+/// The warp's part of the tile after the exchange.
+template <class Tile, class B>
+MK_DEVICE TilePart divided_part(const Context<B>& c) {
+  return {c.warp % 4 * 16, static_cast<int32_t>(c.warp / 4) * Tile::kHalfColumns, Tile::kHalfColumns};
+}
+
+/// A divided instruction. Where its code has no short epilogue the result is false, and the warp's part lies in acc.
+template <class Tile, uint32_t kCount, class B>
+MK_DEVICE bool run_divided(Context<B>& c, const Kind& kind, Lanes<float> (&acc)[kCount]) {
+  constexpr uint32_t kHalfSums = Tile::kHalfSums;
+  const TilePart part = divided_part<Tile>(c);
+  ShortEpilogue<static_cast<uint32_t>(Tile::kHalfColumns)> epilogue;
+  epilogue.prepare(c, part, Tile::kRows, Tile::kColumns);
   wait_stage_full_warp(c, 0);
   epilogue.add = epilogue.add && !c.aborted;
   epilogue.prefetch_before();
@@ -103,17 +115,21 @@ MK_DEVICE bool run_divided(Context<B>& c, const Kind& kind, const TilePart& part
   MK_UNROLL for (uint32_t i = 0; i < 2 * kHalfSums; ++i) sums[i] = 0.0f;
   if (kind.n_major) {
     if (kind.f16)
-      multiply_half<device::F16, true>(c, sums);
+      multiply_half<device::F16, true, Tile>(c, sums);
     else
-      multiply_half<device::Bf16, true>(c, sums);
+      multiply_half<device::Bf16, true, Tile>(c, sums);
   } else {
     if (kind.f16)
-      multiply_half<device::F16, false>(c, sums);
+      multiply_half<device::F16, false, Tile>(c, sums);
     else
-      multiply_half<device::Bf16, false>(c, sums);
+      multiply_half<device::Bf16, false, Tile>(c, sums);
   }
-  exchange_halves(c, sums, half);
-  if (!epilogue.usable) return false;
+  Lanes<float> half[kHalfSums];
+  exchange_halves<Tile>(c, sums, half);
+  if (!epilogue.usable) {
+    MK_UNROLL for (uint32_t i = 0; i < kCount; ++i) acc[i] = i < kHalfSums ? half[i % kHalfSums] : Lanes<float>(0.0f);
+    return false;
+  }
   wait_writable_warp(c);
   if (!c.aborted) epilogue.store(c, half, part);
   return true;
