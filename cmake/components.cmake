@@ -23,6 +23,19 @@ function(mk_component name)
   set_property(GLOBAL APPEND PROPERTY MK_COMPONENTS ${target})
 endfunction()
 
+# Adds the device sources to the library, as text that NVRTC compiles where the source tree is not at hand.
+function(mk_embed_sources target)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cuh ${PROJECT_SOURCE_DIR}/src/interpreter/*.cu
+       ${PROJECT_SOURCE_DIR}/src/device/*.hpp ${PROJECT_SOURCE_DIR}/src/program/*.hpp ${PROJECT_SOURCE_DIR}/src/ops/*.hpp
+       ${PROJECT_SOURCE_DIR}/src/ops/*.def)
+  set(output ${PROJECT_BINARY_DIR}/embedded_sources.cpp)
+  set(script ${PROJECT_SOURCE_DIR}/cmake/embed_sources.cmake)
+  add_custom_command(OUTPUT ${output} DEPENDS ${script} ${sources} VERBATIM
+                     COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR}/src -DOUTPUT=${output} -P ${script}
+                     COMMAND ${CMAKE_COMMAND} -E touch ${output})
+  target_sources(${target} PRIVATE ${output})
+endfunction()
+
 # The command line program `megakittens`, from src/<folder>.
 function(mk_program folder)
   cmake_parse_arguments(ARG "" "" "DEPENDS;LINK" ${ARGN})

@@ -136,7 +136,7 @@ TEST_F(Gpu, a_wait_that_cannot_end_is_an_error_and_the_next_call_is_right) {
     EXPECT_NE(std::string(error.what()).find(fmt::format("instruction {}", waiting)), std::string::npos)
         << error.what();
   }
-  EXPECT_THROW(bad.run(), ExecutionError);  // sticky
+  EXPECT_THROW(bad.run(), ExecutionError);
   good.run();
   EXPECT_EQ(good.problem(), "");
 }

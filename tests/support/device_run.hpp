@@ -1,19 +1,16 @@
-// A program on the GPU beside the reference; the interpreter is compiled once a process.
+// A program on the GPU beside the reference.
 #pragma once
 
 #include "ir/graph.hpp"
 #include "passes/pipeline.hpp"
 #include "program/program.hpp"
-#include "runtime/cuda_workspace.hpp"
+#include "runtime/cuda_program.hpp"
 #include "schedule/schedule.hpp"
 
 namespace megakittens::test {
 
 /// Empty where a GPU of compute capability 9.0 is there and current; else why not.
 std::string gpu_problem();
-
-/// The Hopper interpreter, compiled by NVRTC from this tree and loaded.
-const runtime::Interpreter& hopper_interpreter();
 
 /// A graph scheduled for the GPU, its tensors in device memory, and a stream of its own.
 class DeviceRun {
@@ -26,9 +23,10 @@ class DeviceRun {
 
   /// Fills outputs with NaN patterns, launches, and waits. Throws ExecutionError where a wait expired.
   void run();
-  void launch();
+  void launch() { launch(stream); }
+  void launch(runtime::CuStream on);
   void synchronize();
-  /// A new workspace for `program` as it is now.
+  /// Uploads `program` as it is now.
   void rebind();
   /// Uploads the inputs again (a program may have changed them).
   void restore_inputs();
@@ -36,7 +34,7 @@ class DeviceRun {
   std::string problem() const;
 
   program::Program program;
-  std::unique_ptr<runtime::CudaWorkspace> workspace;
+  std::unique_ptr<runtime::CudaProgram> loaded;
   runtime::CuStream stream = nullptr;
 
  private:
