@@ -33,6 +33,19 @@ std::string gpu_problem() {
   }
 }
 
+std::size_t spoil_a_wait(program::Program& program) {
+  constexpr std::uint32_t kNever = 1000;
+  std::size_t spoilt = 0;
+  while (program.instructions[spoilt].wait_count == 0) ++spoilt;
+  const std::uint32_t counter = program.instructions[spoilt].waits[0].counter;
+  program.counters[counter].arrivals += kNever;
+  for (program::Instruction& instruction : program.instructions)
+    for (std::uint32_t w = 0; w < instruction.wait_count; ++w)
+      if (instruction.waits[w].counter == counter) instruction.waits[w].arrivals += kNever;
+  program.instructions[spoilt].waits[0].needed += kNever;
+  return spoilt;
+}
+
 DeviceRun::DeviceRun(const ir::Graph& graph, const schedule::ScheduleOptions& options, const passes::Options& passes,
                      std::uint64_t input_seed)
     : program(schedule::schedule(passes::run_pipeline(graph, passes), options)),
@@ -77,9 +90,21 @@ void DeviceRun::synchronize() {
   loaded->check();
 }
 
-void DeviceRun::run() {
-  for (std::uint32_t s : runtime::output_storages(program))
+void DeviceRun::move_inputs() {
+  for (const program::Port& port : program.inputs) {
+    memory_.emplace_back(program.storages[port.storage].bytes);
+    addresses_[port.storage] = memory_.back().address();
+  }
+  restore_inputs();
+}
+
+void DeviceRun::clear_outputs() {
+  for (const std::uint32_t s : runtime::output_storages(program))
     MK_CUDA(memset_d8(addresses_[s], 0xff, program.storages[s].bytes));
+}
+
+void DeviceRun::run() {
+  clear_outputs();
   launch();
   synchronize();
 }

@@ -12,6 +12,9 @@ namespace megakittens::test {
 /// Empty where a GPU of compute capability 9.0 is there and current; else why not.
 std::string gpu_problem();
 
+/// Makes an instruction's wait one that cannot end; returns the instruction's number.
+std::size_t spoil_a_wait(program::Program& program);
+
 /// A graph scheduled for the GPU, its tensors in device memory, and a stream of its own.
 class DeviceRun {
  public:
@@ -28,6 +31,9 @@ class DeviceRun {
   void synchronize();
   /// Uploads `program` as it is now.
   void rebind();
+  /// Every input to memory of its own elsewhere; and 0xff bytes (NaN) into every output.
+  void move_inputs();
+  void clear_outputs();
   /// Uploads the inputs again (a program may have changed them).
   void restore_inputs();
   /// Empty where every output and input agrees with the reference; else what differs first.
