@@ -144,16 +144,24 @@ void CudaProgram::clear_up() {
   // Launches behind the one that gave up return at once; none may be left when the words are cleared.
   MK_CUDA(ctx_synchronize());
   std::string text;
+  failed_outputs_.clear();
   for (const Place& place : places_) {
     const program::Control control = place.workspace->control();
     if (control.abort == 0) continue;
     if (text.empty()) text = emulator::describe(control.record, program_);
+    const std::vector<CuPointer> outputs = place.workspace->failed_outputs(control);
+    failed_outputs_.insert(failed_outputs_.end(), outputs.begin(), outputs.end());
     place.workspace->reset();
   }
   uploaded_->alarm.set(0);
   throw ExecutionError(fmt::format(
       "program '{}' gave up on GPU {}: {}. Results of the calls since then are worthless; the next call is right again",
       program_.name, device_.ordinal(), text.empty() ? "no record was left" : text));
+}
+
+std::vector<CuPointer> CudaProgram::failed_outputs() const {
+  std::shared_lock together(life_);
+  return failed_outputs_;
 }
 
 std::uint64_t CudaProgram::bytes() const {

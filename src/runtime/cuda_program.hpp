@@ -32,6 +32,8 @@ class CudaProgram {
 
   /// Throws as launch() does where an earlier launch is known to have given up; waits for nothing.
   void check();
+  /// Of the launches that the last such error was about: the addresses of the outputs that are worthless.
+  std::vector<CuPointer> failed_outputs() const;
   /// Waits for all work on the device, then as check().
   void synchronize();
   /// Returns the device's memory, after waiting for the device. Later calls throw UserError.
@@ -60,6 +62,7 @@ class CudaProgram {
   const bool blocking_;
   std::unique_ptr<UploadedProgram> uploaded_;
   std::vector<Place> places_;
+  std::vector<CuPointer> failed_outputs_;
   mutable std::mutex places_mutex_;
   // Launches share it; clearing up after one that gave up, and closing, hold it alone.
   mutable std::shared_mutex life_;

@@ -41,6 +41,9 @@ CudaWorkspace::CudaWorkspace(const UploadedProgram& uploaded, bool keep_tables)
   const program::Program& program = uploaded.program;
   for (const program::Storage& storage : program.storages)
     storages_.push_back(storage.kind == program::StorageKind::workspace ? DeviceMemory(storage.bytes) : DeviceMemory());
+  for (std::uint32_t s = 0; s < program.storages.size(); ++s)
+    if (program.storages[s].kind == program::StorageKind::output) outputs_.push_back(s);
+  written_.resize(outputs_.size() * kRemembered);
   reset();
   parameters_.instructions = uploaded.instructions.as<const program::Instruction>();
   parameters_.records = uploaded.records.as<const program::NodeRecord>();
@@ -57,6 +60,21 @@ CudaWorkspace::CudaWorkspace(const UploadedProgram& uploaded, bool keep_tables)
 void CudaWorkspace::reset() {
   uploaded_.device.zero(counters_.address(), counters_.bytes());
   uploaded_.device.zero(control_.address(), control_.bytes());
+  launches_ = 0;
+}
+
+std::vector<CuPointer> CudaWorkspace::failed_outputs(const program::Control& control) const {
+  std::scoped_lock lock(mutex_);
+  // Every CTA of a launch that began took a ticket; the last of these gave up, and those behind it did not begin.
+  const std::uint64_t grid = uploaded_.program.config.sms;
+  const std::uint64_t begun = (control.ticket + grid - 1) / grid;
+  std::uint64_t first = keep_tables_ || begun == 0 ? 0 : begun - 1;
+  if (launches_ > kRemembered) first = std::max(first, launches_ - kRemembered);
+  std::vector<CuPointer> addresses;
+  for (std::uint64_t launch = first; launch < launches_; ++launch)
+    for (std::size_t k = 0; k < outputs_.size(); ++k)
+      addresses.push_back(written_[launch % kRemembered * outputs_.size() + k]);
+  return addresses;
 }
 
 std::uint64_t CudaWorkspace::bytes() const {
@@ -158,6 +176,8 @@ void CudaWorkspace::launch(CuStream stream, std::span<const CuPointer> given) {
                         .attribute_count = program.config.cluster > 1 ? 2u : 1u};
   void* arguments[] = {&parameters_};
   MK_CUDA(launch_kernel(&config, interpreter.function, arguments, nullptr));
+  for (std::size_t k = 0; k < outputs_.size(); ++k)
+    written_[launches_ % kRemembered * outputs_.size() + k] = given[outputs_[k]];
   ++launches_;
 }
 

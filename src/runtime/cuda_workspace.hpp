@@ -42,6 +42,9 @@ class CudaWorkspace {
   program::Control control() const;
   /// True when every launch that launch() made has ended. Not for captured graphs, whose replays it does not see.
   bool idle() const;
+  /// Where the last launches that gave up, or were skipped after one that did, should have written: addresses of their
+  /// outputs. Of a captured graph, all that it writes.
+  std::vector<CuPointer> failed_outputs(const program::Control& control) const;
   /// Makes the workspace fit again after an abort. Nothing may run on it.
   void reset();
 
@@ -52,6 +55,8 @@ class CudaWorkspace {
     DeviceMemory memory;
     CuPointer maps = 0;
   };
+
+  static constexpr std::size_t kRemembered = 64;
 
   const Tables& tables_for(CuStream stream, std::span<const CuPointer> storages);
   void fill(Tables& tables, std::span<const CuPointer> storages) const;
@@ -65,7 +70,9 @@ class CudaWorkspace {
   std::size_t current_ = 0;  // in tables_
   std::vector<MapCache> maps_;
   program::LaunchParameters parameters_{};
-  std::uint64_t launches_ = 0;
+  std::uint64_t launches_ = 0;  // since the last reset
+  std::vector<std::uint32_t> outputs_;
+  std::vector<CuPointer> written_;  // by the last kRemembered launches, in a ring
   mutable std::mutex mutex_;
 };
 

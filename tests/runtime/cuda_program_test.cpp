@@ -151,6 +151,7 @@ TEST_F(CudaProgram, a_launch_that_gives_up_is_told_at_the_next_call_which_names_
   EXPECT_THAT(text, HasSubstr(fmt::format("instruction {} of node '", waiting)));
   EXPECT_THAT(text, HasSubstr("waited too long for counter"));
   EXPECT_THAT(text, HasSubstr("program 'mlp' gave up on GPU 0"));
+  EXPECT_EQ(run.loaded->failed_outputs().size(), 1u);
   run.launch();
   EXPECT_THAT(sentence<ExecutionError>([&] { run.loaded->synchronize(); }), HasSubstr("waited too long"));
   EXPECT_NO_THROW(run.loaded->synchronize());
