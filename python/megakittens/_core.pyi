@@ -164,6 +164,9 @@ class CudaProgram:
         Waits for the GPU and gives the memory back; later launches raise UserError.
         """
 
+    def plant_fault(self) -> None:
+        """For tests: the next launch on each workspace gives up."""
+
     def failed_outputs(self) -> list[int]:
         """
         Addresses of the outputs of the launches that the last ExecutionError was about.

@@ -11,6 +11,10 @@ from megakittens.errors import CapacityError, ExecutionError, UserError
 
 TORCH_DTYPES = {name: dtype for dtype, name in fx.DTYPES.items()}
 ALIGNMENT = 16
+COMPILES = (
+    "the first call of a function compiles it, which cannot be part of a captured graph: call it once before the capture, "
+    "with inputs of the same shapes"
+)
 REMEMBERED = 64  # results of so many calls are looked through when a launch has given up
 
 
@@ -60,10 +64,7 @@ class CudaEngine(Engine):
 
     def __init__(self, graph, settings, device, static=()):
         if compat.capturing():
-            raise UserError(
-                "the first call of a function compiles it, and a stream is being captured: call it once before the "
-                "capture, with inputs of the same shapes"
-            )
+            raise UserError(COMPILES)
         self.graph = graph
         self.device = device
         self.index = compat.device_index(device)

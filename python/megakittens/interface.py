@@ -7,6 +7,7 @@ import torch
 
 from megakittens import _core, checks, compat
 from megakittens.backend import compile_graph
+from megakittens.cuda import COMPILES
 from megakittens.errors import Error, UnsupportedError, UserError
 
 
@@ -46,6 +47,8 @@ class Compiled:
         )
 
     def __call__(self, *args, **kwargs):
+        if not self.executables and self._run is None and compat.capturing():
+            raise UserError(COMPILES)
         while True:
             try:
                 return self._compiled(*args, **kwargs)

@@ -51,6 +51,8 @@ void bind_cuda(nb::module_& module) {
            "Waits for the GPU, then checks.")
       .def("close", &CudaProgram::close, nb::call_guard<nb::gil_scoped_release>(),
            "Waits for the GPU and gives the memory back; later launches raise UserError.")
+      .def("plant_fault", &CudaProgram::plant_fault, nb::call_guard<nb::gil_scoped_release>(),
+           "For tests: the next launch on each workspace gives up.")
       .def("failed_outputs", &CudaProgram::failed_outputs,
            "Addresses of the outputs of the launches that the last ExecutionError was about.")
       .def_prop_ro("bytes", &CudaProgram::bytes, "Device memory that the program and its workspaces hold.")

@@ -129,9 +129,9 @@ void CudaDevice::download(void* to, CuPointer from, std::size_t bytes) const {
   MK_CUDA(stream_synchronize(stream_));
 }
 
-void CudaDevice::zero(CuPointer to, std::size_t bytes) const {
+void CudaDevice::fill(CuPointer to, unsigned char value, std::size_t bytes) const {
   if (bytes == 0) return;
-  MK_CUDA(memset_d8_async(to, 0, bytes, stream_));
+  MK_CUDA(memset_d8_async(to, value, bytes, stream_));
   MK_CUDA(stream_synchronize(stream_));
 }
 

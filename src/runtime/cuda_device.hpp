@@ -44,7 +44,7 @@ class CudaDevice {
   /// capture mode relaxed (RelaxedCapture) where a stream may be capturing.
   void upload(CuPointer to, const void* from, std::size_t bytes) const;
   void download(void* to, CuPointer from, std::size_t bytes) const;
-  void zero(CuPointer to, std::size_t bytes) const;
+  void fill(CuPointer to, unsigned char value, std::size_t bytes) const;
 
  private:
   explicit CudaDevice(int ordinal);

@@ -159,6 +159,14 @@ void CudaProgram::clear_up() {
       program_.name, device_.ordinal(), text.empty() ? "no record was left" : text));
 }
 
+void CudaProgram::plant_fault() {
+  const std::unique_lock alone(life_);
+  expect_open();
+  const ContextScope scope(device_.context());
+  MK_CUDA(ctx_synchronize());
+  for (const Place& place : places_) place.workspace->disturb();
+}
+
 std::vector<CuPointer> CudaProgram::failed_outputs() const {
   std::shared_lock together(life_);
   return failed_outputs_;

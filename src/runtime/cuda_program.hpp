@@ -34,6 +34,8 @@ class CudaProgram {
   void check();
   /// Of the launches that the last such error was about: the addresses of the outputs that are worthless.
   std::vector<CuPointer> failed_outputs() const;
+  /// For tests: every workspace's next launch gives up.
+  void plant_fault();
   /// Waits for all work on the device, then as check().
   void synchronize();
   /// Returns the device's memory, after waiting for the device. Later calls throw UserError.

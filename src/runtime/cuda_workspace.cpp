@@ -58,9 +58,14 @@ CudaWorkspace::CudaWorkspace(const UploadedProgram& uploaded, bool keep_tables)
 }
 
 void CudaWorkspace::reset() {
-  uploaded_.device.zero(counters_.address(), counters_.bytes());
-  uploaded_.device.zero(control_.address(), control_.bytes());
+  uploaded_.device.fill(counters_.address(), 0, counters_.bytes());
+  uploaded_.device.fill(control_.address(), 0, control_.bytes());
   launches_ = 0;
+}
+
+void CudaWorkspace::disturb() {
+  constexpr unsigned char kFarBack = 0x80;  // half a turn behind every target
+  uploaded_.device.fill(counters_.address(), kFarBack, counters_.bytes());
 }
 
 std::vector<CuPointer> CudaWorkspace::failed_outputs(const program::Control& control) const {

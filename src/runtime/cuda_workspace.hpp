@@ -47,6 +47,8 @@ class CudaWorkspace {
   std::vector<CuPointer> failed_outputs(const program::Control& control) const;
   /// Makes the workspace fit again after an abort. Nothing may run on it.
   void reset();
+  /// For tests: no wait of the next launch ends.
+  void disturb();
 
  private:
   /// Addresses and maps of everything that does not travel with a call; immutable while launches may read it.

@@ -17,7 +17,7 @@ class MapCache {
   const program::CallMap& get(const program::TensorMapDescription& map, CuPointer storage);
 
  private:
-  static constexpr std::size_t kKept = 4;
+  static constexpr std::size_t kKept = 16;
   CuPointer addresses_[kKept] = {};
   program::CallMap maps_[kKept] = {};
   std::size_t next_ = 0;

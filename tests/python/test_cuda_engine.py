@@ -155,3 +155,29 @@ def test_explain_and_save_show_the_program(gpu, tmp_path):
     assert "graph mlp" in text and "instructions" in text and "gemm" in text
     f.save(str(tmp_path / "mlp.mkp"))
     assert (tmp_path / "mlp.mkp").stat().st_size > 1000
+
+
+def test_after_a_launch_gave_up_its_results_are_nan_and_the_next_call_is_right(gpu):
+    args = inputs()
+    f = megakittens.compile(mlp)
+    good = f(*args)
+    kept = good.clone()
+    f.executables[0].engine.native.plant_fault()
+    bad = f(*args)
+    with pytest.raises(megakittens.ExecutionError, match=r"gave up on GPU 0: .* of node '.*' waited too long for"):
+        f.synchronize()
+    assert bad.isnan().all()
+    assert torch.equal(good, kept)
+    close(f(*args), mlp(*args))
+
+
+def test_a_launch_that_gave_up_is_told_at_the_next_call(gpu):
+    args = inputs()
+    f = megakittens.compile(mlp)
+    f(*args)
+    f.executables[0].engine.native.plant_fault()
+    bad = f(*args)
+    with pytest.raises(megakittens.ExecutionError, match="Results of the calls since then are worthless"):
+        f(*args)
+    assert bad.isnan().all()
+    close(f(*args), mlp(*args))
