@@ -100,14 +100,18 @@ def measure(workload, rounds, autotune, cache_bytes):
     }
 
 
+def output_of(*command):
+    """What a program prints, or nothing where there is no such program."""
+    try:
+        return subprocess.run(command, capture_output=True, text=True).stdout.strip()
+    except OSError:
+        return ""
+
+
 def machine():
     device = torch.cuda.get_device_properties(0)
-    driver = subprocess.run(
-        ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"], capture_output=True, text=True
-    ).stdout.split()
-    commit = os.environ.get("MEGAKITTENS_BENCH_COMMIT") or subprocess.run(
-        ["git", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True, text=True
-    ).stdout.strip()
+    driver = output_of("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader").split()
+    commit = os.environ.get("MEGAKITTENS_BENCH_COMMIT") or output_of("git", "-C", str(ROOT), "rev-parse", "HEAD")
     return {
         "device": device.name,
         "multiprocessors": device.multi_processor_count,

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import torch
 
+DEVICE = "cuda"
 DTYPE = torch.bfloat16
 
 
@@ -30,10 +31,10 @@ class Workload:
 
     def inputs(self, seed):
         """Random data: x, then weights that keep the size of x, then biases."""
-        generator = torch.Generator("cuda").manual_seed(seed)
+        generator = torch.Generator(DEVICE).manual_seed(seed)
 
         def random(*shape):
-            return torch.randn(*shape, device="cuda", generator=generator)
+            return torch.randn(*shape, device=DEVICE, generator=generator)
 
         weights = random(3, self.width, self.width) * ((2 if self.bias else 1) / self.width) ** 0.5
         tensors = [random(self.rows, self.width), weights]

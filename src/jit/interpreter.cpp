@@ -147,7 +147,7 @@ InterpreterCubin interpreter_cubin(Architecture architecture) {
   if (!folder.empty())
     if (std::optional<std::string> cubin = look_up(path, key))
       return {.bytes = std::move(*cubin), .origin = "cached", .compiler = compiler};
-  if (auto found = compiled.find(key); found != compiled.end()) return found->second;
+  if (auto found = compiled.find(path.string()); found != compiled.end()) return found->second;
   log(LogLevel::info, "jit", "compiling the interpreter for {} with {}", name_of(architecture), compiler);
   InterpreterCubin made{
       .bytes = compile(interpreter_request(architecture)).cubin, .origin = "compiled", .compiler = compiler};
@@ -155,7 +155,7 @@ InterpreterCubin interpreter_cubin(Architecture architecture) {
     warn_once("no cache folder is known (HOME is not set): the interpreter is compiled anew in every process");
   else
     keep(path, key, made.bytes);
-  return compiled[key] = std::move(made);
+  return compiled[path.string()] = std::move(made);
 }
 
 }  // namespace megakittens::jit
