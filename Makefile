@@ -3,7 +3,7 @@ SHELL := /bin/bash
 JOBS ?= $(shell nproc)
 export JOBS
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-all test-gpu format lint clean
+.PHONY: help setup build demo test test-all cubins gpu-test gpu-bench format lint clean
 
 help:  ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -23,10 +23,14 @@ test: setup  ## every test that needs no GPU
 test-all: setup  ## test, sanitizers, clang-tidy, wheel, long property and fuzz runs
 	@tools/test_all.sh
 
-test-gpu: setup  ## the tests that need a GPU; a skipped one counts as failed
-	@tools/build.sh gpu
-	@MEGAKITTENS_REQUIRE_GPU=1 ctest --preset gpu
-	@MEGAKITTENS_REQUIRE_GPU=1 .venv/bin/python -m pytest -q -m gpu tests/python tests/gpu
+cubins: setup  ## machine code of the interpreters into python/megakittens/cubins, for a wheel that needs no NVRTC
+	@tools/cubins.sh
+
+gpu-test:  ## the tests that need a GPU; fails without one, and installs nothing
+	@tools/gpu/test.sh
+
+gpu-bench:  ## the benchmarks against PyTorch on a GPU, into bench/results; BENCH="..." are arguments of bench/gpu/run.py
+	@tools/gpu/bench.sh $(BENCH)
 
 format: setup  ## clang-format over every source file
 	@git ls-files '*.cpp' '*.hpp' '*.cuh' '*.cu' '*.inc' | xargs -r .venv/bin/clang-format -i

@@ -23,6 +23,19 @@ function(mk_component name)
   set_property(GLOBAL APPEND PROPERTY MK_COMPONENTS ${target})
 endfunction()
 
+# Adds the device sources to the library, as text that NVRTC compiles where the source tree is not at hand.
+function(mk_embed_sources target)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cuh ${PROJECT_SOURCE_DIR}/src/interpreter/*.cu
+       ${PROJECT_SOURCE_DIR}/src/device/*.hpp ${PROJECT_SOURCE_DIR}/src/program/*.hpp ${PROJECT_SOURCE_DIR}/src/ops/*.hpp
+       ${PROJECT_SOURCE_DIR}/src/ops/*.def)
+  set(output ${PROJECT_BINARY_DIR}/embedded_sources.cpp)
+  set(script ${PROJECT_SOURCE_DIR}/cmake/embed_sources.cmake)
+  add_custom_command(OUTPUT ${output} DEPENDS ${script} ${sources} VERBATIM
+                     COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR}/src -DOUTPUT=${output} -P ${script}
+                     COMMAND ${CMAKE_COMMAND} -E touch ${output})
+  target_sources(${target} PRIVATE ${output})
+endfunction()
+
 # The command line program `megakittens`, from src/<folder>.
 function(mk_program folder)
   cmake_parse_arguments(ARG "" "" "DEPENDS;LINK" ${ARGN})
@@ -38,6 +51,15 @@ function(mk_program folder)
   install(TARGETS mk_${folder} RUNTIME COMPONENT library)
 endfunction()
 
+# A CUDA driver and an NVRTC for machines without either, which tests let the library open by name (tests/stand_in).
+function(mk_stand_ins)
+  add_library(mk_stand_in_driver MODULE ${PROJECT_SOURCE_DIR}/tests/stand_in/driver.cpp
+              ${PROJECT_SOURCE_DIR}/tests/stand_in/emulate.cpp)
+  target_link_libraries(mk_stand_in_driver PRIVATE mk_warnings mk_emulator mk_runtime -Wl,-Bsymbolic)
+  add_library(mk_stand_in_compiler MODULE ${PROJECT_SOURCE_DIR}/tests/stand_in/compiler.cpp)
+  target_link_libraries(mk_stand_in_compiler PRIVATE mk_warnings)
+endfunction()
+
 # What every test may use: tests/support, GoogleTest, and the path of the tree.
 function(mk_test_support)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/support/*.cpp)
@@ -51,8 +73,11 @@ function(mk_test_support)
     add_library(mk_test_support INTERFACE)
   endif()
   target_include_directories(mk_test_support ${scope} ${PROJECT_SOURCE_DIR}/tests)
-  target_compile_definitions(mk_test_support ${scope} MK_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_compile_definitions(mk_test_support ${scope} MK_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+                             MK_STAND_IN_DRIVER="$<TARGET_FILE:mk_stand_in_driver>"
+                             MK_STAND_IN_COMPILER="$<TARGET_FILE:mk_stand_in_compiler>")
   target_link_libraries(mk_test_support ${scope} ${components} GTest::gmock GTest::gtest)
+  add_dependencies(mk_test_support mk_stand_in_driver mk_stand_in_compiler)
 endfunction()
 
 # One test program per folder of tests/, from its *_test.cpp, linked with every component: the folder is the CTest label.

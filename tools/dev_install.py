@@ -2,7 +2,7 @@
 
 The build puts the extension into python/megakittens, so that `python/` on the path is a complete package. The metadata
 carries the entry point by which torch.compile finds the backend. A `.venv` that is a link belongs to several trees and
-gets no path file; there PYTHONPATH=python does the same.
+gets no path file, nor does another Python; there PYTHONPATH=python does the same.
 """
 
 import pathlib
@@ -28,5 +28,5 @@ groups = []
 for group, entries in project.get("entry-points", {}).items():
     groups += [f"[{group}]", *(f"{name} = {target}" for name, target in entries.items()), ""]
 write_if_changed(info / "entry_points.txt", "\n".join(groups))
-if not (root / ".venv").is_symlink():
+if (root / ".venv").is_dir() and not (root / ".venv").is_symlink():
     write_if_changed(pathlib.Path(sysconfig.get_path("purelib")) / "megakittens.pth", f"{root / 'python'}\n")

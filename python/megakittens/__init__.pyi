@@ -27,6 +27,7 @@ def compile(
     fusion: bool = True,
     numerics: Literal["eager", "fused"] = "eager",
     device: Literal["emulator", "reference", "cuda"] | None = None,
+    reuse_outputs: bool = False,
 ) -> _Fn: ...
 @overload
 def compile(
@@ -38,6 +39,7 @@ def compile(
     fusion: bool = True,
     numerics: Literal["eager", "fused"] = "eager",
     device: Literal["emulator", "reference", "cuda"] | None = None,
+    reuse_outputs: bool = False,
 ) -> Callable[[_Fn], _Fn]: ...
 def capture(fn: Callable[..., Any], *example_inputs: Any, **kwargs: Any) -> Graph: ...
 def load(path: str) -> Graph: ...

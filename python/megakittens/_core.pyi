@@ -137,3 +137,51 @@ def schedule(graph: Graph, options: dict = {}) -> Program:
     """
     Runs the passes and schedules. Options: fusion, numerics, target, sms, cluster, queue.
     """
+
+class CudaProgram:
+    """A program on a GPU: one launch a call."""
+
+    def __init__(self, program: Program, device: int = 0, bound: Sequence[bool] = []) -> None:
+        """
+        Loads it. `bound` says for each input whether its address is the same in most calls.
+        """
+
+    def launch(self, stream: int, inputs: Sequence[int], outputs: Sequence[int]) -> None:
+        """
+        Launches once on a stream, given the addresses of all inputs and of all storages of kind output.
+        """
+
+    def check(self) -> None:
+        """
+        Raises ExecutionError where an earlier launch is known to have given up.
+        """
+
+    def synchronize(self) -> None:
+        """Waits for the GPU, then checks."""
+
+    def close(self) -> None:
+        """
+        Waits for the GPU and gives the memory back; later launches raise UserError.
+        """
+
+    def plant_fault(self) -> None:
+        """For tests: the next launch on each workspace gives up."""
+
+    def failed_outputs(self) -> list[int]:
+        """
+        Addresses of the outputs of the launches that the last ExecutionError was about.
+        """
+
+    @property
+    def bytes(self) -> int:
+        """Device memory that the program and its workspaces hold."""
+
+    @property
+    def workspaces(self) -> int:
+        """How many streams and captured graphs have one."""
+
+def cuda_device(ordinal: int = 0) -> dict:
+    """Name, target and sms of a GPU."""
+
+def compilation_count() -> int:
+    """How often NVRTC has compiled in this process."""

@@ -18,16 +18,17 @@ def backend(gm, example_inputs, *, mode=None, options=None, **kwargs):
     return compile_graph(gm, example_inputs, settings)
 
 
-def compile_graph(gm, example_inputs, settings, name="graph", on_graph=None, run=None):
-    """What the backend does with Dynamo's graph. `on_graph` receives each ir graph; `run`, where given, is what a call
-    executes instead of it."""
+def compile_graph(gm, example_inputs, settings, name="graph", on_graph=None, run=None, on_executable=None):
+    """What the backend does with Dynamo's graph. `on_graph` receives each ir graph, `on_executable` what runs it; `run`,
+    where given, is what a call executes instead."""
     labels = [clean(label, name) for label in compat.dynamo_labels(gm)]
     checks.inputs(labels, compat.dynamo_values(gm, example_inputs))
     attention.keep_attention(gm)
 
     def compiler(lowered, lowered_inputs):
         with compat.real_tensors():
-            text = fx.serialise(lowered, name, labels, compat.static_inputs(), compat.aliased_outputs())
+            static = compat.static_inputs()
+            text = fx.serialise(lowered, name, labels, static, compat.aliased_outputs())
         graph = _core.Graph.from_fx_json(text)
         shapes = ", ".join(f"{item['name']}{item['sizes']}" for item in graph.inputs)
         logger.info("captured %s for %s: %d nodes", name, shapes, len(graph.nodes))
@@ -39,9 +40,12 @@ def compile_graph(gm, example_inputs, settings, name="graph", on_graph=None, run
             return compat.boxed(run)
         if settings["dry_run"]:
             return compat.boxed(lambda inputs: lowered.forward(*inputs))
-        device = next((value.device.type for value in lowered_inputs if isinstance(value, torch.Tensor)), "cpu")
+        tensors = [value for value in lowered_inputs if isinstance(value, torch.Tensor)]
+        device = tensors[0].device if tensors else torch.device("cpu")
         with compat.real_tensors():
-            executable = dispatch.Executable(graph, settings, lowered, device)
+            executable = dispatch.Executable(graph, settings, lowered, device, static)
+        if on_executable is not None:
+            on_executable(executable)
 
         def call(inputs):
             results = executable(inputs)

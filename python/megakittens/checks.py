@@ -13,6 +13,7 @@ COMPILE_OPTIONS = {
     "numerics": ("eager", "fused"),
     "check": (False, True),
     "device": (None, "emulator", "reference", "cuda"),
+    "reuse_outputs": (False, True),
 }
 MODES = (None, "default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
 
@@ -102,6 +103,14 @@ def overlapping(inputs_of_graph, tensors):
                     f"'{inputs_of_graph[i]['name']}' is written in place, and its range of memory overlaps that of "
                     f"'{inputs_of_graph[k]['name']}' (interleaved elements count): pass a clone of one"
                 )
+
+
+def aligned_copy(tensor):
+    """The same sizes and strides in memory of its own."""
+    span = (_end(tensor) - tensor.data_ptr()) // tensor.element_size() if tensor.numel() else 0
+    whole = torch.empty(span, dtype=tensor.dtype, device=tensor.device)
+    whole.copy_(tensor.detach().as_strided((span,), (1,)))
+    return whole.as_strided(tensor.shape, tensor.stride())
 
 
 def _share(a, b):

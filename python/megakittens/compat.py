@@ -62,6 +62,31 @@ def real_tensors():
     return torch._subclasses.fake_tensor.unset_fake_temporarily()
 
 
+def current_stream(index):
+    """PyTorch's current stream of a GPU, as a number; without making a stream object."""
+    return torch._C._cuda_getCurrentRawStream(index)
+
+
+def capturing():
+    """Whether the current stream records a CUDA graph."""
+    return torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing()
+
+
+def device_kind(device):
+    """"cpu", "cuda", or what else PyTorch has."""
+    return device.type
+
+
+def device_index(device):
+    """The number of a tensor's GPU."""
+    return torch.cuda.current_device() if device.index is None else device.index
+
+
+def empty_cache():
+    """Memory that PyTorch holds and nobody uses goes back to the GPU."""
+    torch.cuda.empty_cache()
+
+
 def boxed(function):
     """Marks a function that takes one list of inputs and may clear it."""
     function._boxed_call = True

@@ -9,12 +9,13 @@ import logging
 
 import torch
 
-from megakittens import _core, checks, fx
-from megakittens.errors import UnsupportedError
+from megakittens import _core, checks, compat, fx
+from megakittens.cuda import TORCH_DTYPES, CudaEngine
+from megakittens.engine import Engine
+from megakittens.errors import UnsupportedError, UserError
 
 logger = logging.getLogger("megakittens")
 
-TORCH_DTYPES = {name: dtype for dtype, name in fx.DTYPES.items()}
 _said = set()
 
 
@@ -24,10 +25,10 @@ def _say_once(text):
         logger.warning(text)
 
 
-class ReferenceEngine:
+class ReferenceEngine(Engine):
     """Evaluates the graph plainly on the CPU: slow, and right by construction."""
 
-    def __init__(self, graph, settings):
+    def __init__(self, graph, settings, *_):
         self.graph = graph
         self.numerics = "eager" if settings["numerics"] == "eager" else "exact"
 
@@ -52,10 +53,10 @@ class ReferenceEngine:
         return results
 
 
-class EmulatorEngine:
+class EmulatorEngine(Engine):
     """Runs the scheduled program on the emulator, in the inputs' own memory."""
 
-    def __init__(self, graph, settings):
+    def __init__(self, graph, settings, *_):
         self.graph = graph
         self.program = _core.schedule(graph, {key: settings[key] for key in ("fusion", "numerics")})
         self.check = settings["check"]
@@ -92,30 +93,35 @@ def view_of_input(tensor, output):
     return tensor.detach().as_strided(output["sizes"], output["strides"], tensor.storage_offset() + output["offset"])
 
 
-def engine_for(graph, settings, device):
+def engine_for(graph, settings, device, static):
     """The engine that `device=` asks for; by default the one that runs where the inputs are."""
-    wanted = settings["device"] or ("emulator" if device == "cpu" else "cuda")
-    engines = {"reference": ReferenceEngine, "emulator": EmulatorEngine}
-    if wanted not in engines:
+    kind = compat.device_kind(device)
+    wanted = settings["device"] or {"cpu": "emulator", "cuda": "cuda"}.get(kind)
+    engines = {"reference": ReferenceEngine, "emulator": EmulatorEngine, "cuda": CudaEngine}
+    if wanted is None:
         raise UnsupportedError(
-            "running on a GPU is not part of this build; device='emulator' runs CPU tensors, device='reference' any"
+            f"nothing here runs tensors on '{device}': move them to a GPU or the CPU, or pass device='reference'"
         )
-    return engines[wanted](graph, settings)
+    needed = {"emulator": "cpu", "cuda": "cuda"}.get(wanted, kind)
+    if needed != kind:
+        raise UserError(f"device='{wanted}' runs tensors on '{needed}'; these are on '{device}'")
+    return engines[wanted](graph, settings, device, static)
 
 
 class Executable:
     """A captured graph with its engine: takes the placeholders' tensors and returns what the FX graph returns."""
 
-    def __init__(self, graph, settings, gm, device):
+    def __init__(self, graph, settings, gm, device, static=frozenset()):
         layout = json.loads(graph.metadata["fx"])
         self.graph = graph
         self.inputs = graph.inputs
-        self.engine = engine_for(graph, settings, device)
         self.outputs = layout["outputs"]
         # A place among the inputs of a call, or a constant of the graph.
         self.sources = [
             place if isinstance(place, int) else fx.attribute(gm, place) for place in layout["inputs"]
         ]
+        weights = [not isinstance(source, int) or source in static for source in self.sources]
+        self.engine = engine_for(graph, settings, device, weights)
 
     def __call__(self, inputs):
         tensors = [inputs[source] if isinstance(source, int) else source for source in self.sources]

@@ -7,6 +7,7 @@ import torch
 
 from megakittens import _core, checks, compat
 from megakittens.backend import compile_graph
+from megakittens.cuda import COMPILES
 from megakittens.errors import Error, UnsupportedError, UserError
 
 
@@ -17,7 +18,7 @@ def compile(fn=None, **options):
     stops after capture and returns what PyTorch computes; fusion=False keeps one node an operation; numerics="eager"
     rounds after each operation as PyTorch does, "fused" keeps fp32 inside a chain; check=True proves on the emulator that
     every access is ordered (slower); device="emulator" or "reference"
-    runs somewhere else than on the inputs' device.
+    runs somewhere else than on the inputs' device; reuse_outputs=True gives the same result tensors in every call.
     """
     settings = checks.settings(**options)
     if fn is None:
@@ -36,13 +37,18 @@ class Compiled:
         self._settings = settings
         self._run = run
         self.graphs = []
+        self.executables = []
         self._compiled = compat.optimize(self._backend, fn)
 
     def _backend(self, gm, example_inputs):
         name = getattr(self._original, "__name__", type(self._original).__name__)
-        return compile_graph(gm, example_inputs, self._settings, name, self.graphs.append, self._run)
+        return compile_graph(
+            gm, example_inputs, self._settings, name, self.graphs.append, self._run, self.executables.append
+        )
 
     def __call__(self, *args, **kwargs):
+        if not self.executables and self._run is None and compat.capturing():
+            raise UserError(COMPILES)
         while True:
             try:
                 return self._compiled(*args, **kwargs)
@@ -52,6 +58,31 @@ class Compiled:
                 # Where it arose inside PyTorch's compiler helps nobody.
                 ours = translate(error).with_traceback(None)
                 raise ours from (None if isinstance(ours, Error) else error)
+
+    def synchronize(self):
+        """Waits for the GPU, and raises ExecutionError where a launch gave up."""
+        for executable in self.executables:
+            executable.engine.synchronize()
+
+    def close(self):
+        """Waits for the GPU and gives back the memory of every captured shape. A later call raises UserError."""
+        for executable in self.executables:
+            executable.engine.close()
+
+    @property
+    def workspace_bytes(self):
+        """Device memory of the programs themselves and of tensors between their nodes, over all captured shapes."""
+        return sum(executable.engine.workspace_bytes for executable in self.executables)
+
+    def explain(self):
+        """What was captured and scheduled, as text."""
+        return "\n".join(f"{executable.graph}\n{executable.engine.explain()}" for executable in self.executables)
+
+    def save(self, path):
+        """Writes the program of the one captured shape; the command line shows and runs it."""
+        if len(self.executables) != 1:
+            raise UserError(f"{len(self.executables)} shapes were captured; .save() writes the program of one")
+        self.executables[0].engine.save(path)
 
     def __get__(self, instance, owner=None):
         return self if instance is None else functools.partial(self, instance)

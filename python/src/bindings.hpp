@@ -14,4 +14,7 @@ void bind_graph(nanobind::module_& module);
 /// megakittens._core.schedule and Program: scheduling, files, and running on the emulator.
 void bind_program(nanobind::module_& module);
 
+/// megakittens._core.CudaProgram and what asks about GPUs.
+void bind_cuda(nanobind::module_& module);
+
 }  // namespace megakittens::python

@@ -12,4 +12,5 @@ NB_MODULE(_core, module) {
   megakittens::python::bind_errors(module);
   megakittens::python::bind_graph(module);
   megakittens::python::bind_program(module);
+  megakittens::python::bind_cuda(module);
 }

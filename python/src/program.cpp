@@ -5,13 +5,11 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <mutex>
-
 #include "bindings.hpp"
 #include "ir/graph.hpp"
-#include "runtime/host_run.hpp"
 #include "runtime/prepare.hpp"
 #include "schedule/verify.hpp"
+#include "scheduled.hpp"
 #include "support/error.hpp"
 #include "support/files.hpp"
 
@@ -19,44 +17,6 @@ namespace nb = nanobind;
 
 namespace megakittens::python {
 namespace {
-
-/// A program with the emulated machine's workspace, which one call at a time uses.
-class Scheduled {
- public:
-  explicit Scheduled(program::Program program) : program_(std::move(program)) {}
-
-  const program::Program& program() const { return program_; }
-
-  void run_emulator(const std::map<std::uint32_t, std::pair<std::uintptr_t, std::size_t>>& memory, std::uint64_t seed,
-                    bool check) {
-    auto base_of = [&](std::uint32_t s) -> void* {
-      const program::Storage& storage = program_.storages[s];
-      auto found = memory.find(s);
-      if (found == memory.end() || found->second.second < storage.bytes)
-        throw UserError(fmt::format("storage {} ('{}') needs {} bytes; {} were given", s, storage.name, storage.bytes,
-                                    found == memory.end() ? 0 : found->second.second));
-      // An empty tensor may have no address; what nobody touches may lie anywhere.
-      static char nothing;
-      return storage.bytes == 0 ? &nothing : reinterpret_cast<void*>(found->second.first);
-    };
-    std::vector<void*> inputs;
-    std::vector<void*> outputs;
-    for (const program::Port& port : program_.inputs) inputs.push_back(base_of(port.storage));
-    for (std::uint32_t s : runtime::output_storages(program_)) outputs.push_back(base_of(s));
-    emulator::RunOptions options;
-    options.seed = seed;
-    options.check = check;
-    nb::gil_scoped_release release;
-    std::scoped_lock lock(mutex_);
-    if (!machine_) machine_ = std::make_unique<runtime::HostProgram>(program_);
-    runtime::expect_good(program_, machine_->run(inputs, outputs, options));
-  }
-
- private:
-  program::Program program_;
-  std::unique_ptr<runtime::HostProgram> machine_;
-  std::mutex mutex_;
-};
 
 runtime::PrepareOptions options_of(const nb::dict& given) {
   runtime::PrepareOptions options;
@@ -144,6 +104,31 @@ nb::dict summary(const Scheduled& scheduled) {
 }
 
 }  // namespace
+
+void Scheduled::run_emulator(const std::map<std::uint32_t, std::pair<std::uintptr_t, std::size_t>>& memory,
+                             std::uint64_t seed, bool check) {
+  auto base_of = [&](std::uint32_t s) -> void* {
+    const program::Storage& storage = program_.storages[s];
+    auto found = memory.find(s);
+    if (found == memory.end() || found->second.second < storage.bytes)
+      throw UserError(fmt::format("storage {} ('{}') needs {} bytes; {} were given", s, storage.name, storage.bytes,
+                                  found == memory.end() ? 0 : found->second.second));
+    // An empty tensor may have no address; what nobody touches may lie anywhere.
+    static char nothing;
+    return storage.bytes == 0 ? &nothing : reinterpret_cast<void*>(found->second.first);
+  };
+  std::vector<void*> inputs;
+  std::vector<void*> outputs;
+  for (const program::Port& port : program_.inputs) inputs.push_back(base_of(port.storage));
+  for (std::uint32_t s : runtime::output_storages(program_)) outputs.push_back(base_of(s));
+  emulator::RunOptions options;
+  options.seed = seed;
+  options.check = check;
+  nb::gil_scoped_release release;
+  std::scoped_lock lock(mutex_);
+  if (!machine_) machine_ = std::make_unique<runtime::HostProgram>(program_);
+  runtime::expect_good(program_, machine_->run(inputs, outputs, options));
+}
 
 void bind_program(nb::module_& module) {
   nb::class_<Scheduled>(module, "Program", "A scheduled graph: instructions, counters and storages, as data.")

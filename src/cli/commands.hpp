@@ -22,5 +22,6 @@ Command add_schedule(CLI::App& app);
 Command add_run(CLI::App& app);
 Command add_inspect(CLI::App& app);
 Command add_doctor(CLI::App& app);
+Command add_cubins(CLI::App& app);
 
 }  // namespace megakittens::cli

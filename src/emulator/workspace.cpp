@@ -184,7 +184,8 @@ std::string describe(const program::AbortRecord& record, const program::Program&
   std::string where = fmt::format("{} (warp {}) of CTA {} on SM {}", role, record.warp, record.cta, record.sm);
   if (record.instruction < program.instructions.size()) {
     where += fmt::format(", instruction {}", record.instruction);
-    if (record.node < program.nodes.size()) where += fmt::format(" of node '{}'", program.nodes[record.node].name);
+    if (record.node < program.records.size())
+      where += fmt::format(" of node '{}'", program.nodes[program.records[record.node].number].name);
   }
   return fmt::format("{} waited too long for {} {}: it is {}, needs {}", where, kind, record.what, record.value,
                      record.target);

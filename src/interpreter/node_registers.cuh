@@ -54,12 +54,17 @@ MK_DEVICE void load_node(const Context<B>& c, uint32_t node, NodeRegisters& r) {
   r.operands = device::constant(&record->operand_count);
   r.code_count = device::constant(&record->code_count);
   const Lanes<bool> used = lane < r.operands;
+  const Lanes<bool> of_call = head.w[0] < c.launch.call_storages;
+  const Lanes<uint64_t> bound =
+      ptx::ld_global_u64(c.launch.storages, device::convert<uint64_t>(head.w[0]) * 8, used && !of_call, uint64_t{0});
   const Lanes<uint64_t> storage =
-      ptx::ld_global_u64(c.launch.storages, device::convert<uint64_t>(head.w[0]) * 8, used, uint64_t{0});
+      device::select(of_call, device::look_up(c.launch.storage_of_call, device::select(of_call, head.w[0], 0u)), bound);
   // The record has the map in the lower half of its second word, then type and flags.
   r.word = head.w[1] << 16 | head.w[1] >> 16;
   const Lanes<uint32_t> map = r.word >> 16;
-  ptx::prefetch_tensormap(c.map(0), map, used && map != uint32_t{program::kNoMap});
+  const Lanes<bool> bulk = used && map != uint32_t{program::kNoMap}, map_of_call = map < c.launch.call_maps;
+  ptx::prefetch_tensormap(reinterpret_cast<const device::TensorMap*>(c.launch.map_of_call), map, bulk && map_of_call);
+  ptx::prefetch_tensormap(static_cast<const device::TensorMap*>(c.launch.maps), map, bulk && !map_of_call);
   const Lanes<int64_t> size = type_size(r.word & 0xffu);
   r.base = storage + device::convert<uint64_t>(wide(head, 2) * size);
   r.strides[0] = wide(outer, 0) * size;

@@ -1,17 +1,30 @@
 #include "jit/compile.hpp"
 
+#include <atomic>
 #include <chrono>
 
 #include "jit/nvrtc.hpp"
+#include "jit/sources.hpp"
 
 namespace megakittens::jit {
 namespace {
+
+std::atomic<std::uint64_t> compilations{0};
 
 // Owns one NVRTC program.
 class Program {
  public:
   Program(const Nvrtc& api, const CompileRequest& request) : api_(api) {
-    const int result = api.create_program(&handle_, request.source.c_str(), request.name.c_str(), 0, nullptr, nullptr);
+    std::vector<const char*> texts;
+    std::vector<const char*> names;
+    if (request.embedded_headers)
+      for (const EmbeddedSource& source : embedded_sources()) {
+        // Both are literals, which end in a zero.
+        texts.push_back(source.text.data());
+        names.push_back(source.path.data());
+      }
+    const int result = api.create_program(&handle_, request.source.c_str(), request.name.c_str(),
+                                          static_cast<int>(texts.size()), texts.data(), names.data());
     MK_CHECK(result == 0, "NVRTC refused to create a program: {}", api.get_error_string(result));
   }
   ~Program() { api_.destroy_program(&handle_); }
@@ -74,6 +87,7 @@ std::vector<std::string> compiler_options(const CompileRequest& request) {
 CompileResult compile(const CompileRequest& request) {
   const auto start = std::chrono::steady_clock::now();
   Program program(nvrtc(), request);
+  ++compilations;
   const int status = program.compile(compiler_options(request));
   CompileResult result;
   result.log = program.log();
@@ -91,6 +105,10 @@ CompileResult compile(const CompileRequest& request) {
   result.cubin = program.cubin();
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
+}
+
+std::uint64_t compilation_count() {
+  return compilations;
 }
 
 }  // namespace megakittens::jit

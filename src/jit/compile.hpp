@@ -1,6 +1,7 @@
 // Device source to machine code, through NVRTC.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -31,6 +32,7 @@ struct CompileRequest {
   Architecture architecture = Architecture::kSm90a;
   std::vector<std::filesystem::path> include_folders;  ///< the folder that holds device/, and users' own
   std::vector<std::string> definitions;                ///< NAME or NAME=VALUE
+  bool embedded_headers = false;                       ///< includes find the headers that the library carries
   bool line_info = false;                              ///< for profilers and sanitizers
 };
 
@@ -47,5 +49,8 @@ std::vector<std::string> compiler_options(const CompileRequest& request);
 /// Compiles, and refuses what refused_lines() finds. Safe from several threads. Throws CompileError, or UserError where
 /// there is no NVRTC.
 CompileResult compile(const CompileRequest& request);
+
+/// How often NVRTC has compiled in this process, failures included.
+std::uint64_t compilation_count();
 
 }  // namespace megakittens::jit

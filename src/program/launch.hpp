@@ -53,16 +53,33 @@ struct Control {
 };
 static_assert(sizeof(Control) == 5 * 128);
 
+/// How many storages and tensor maps of a launch travel in its parameters.
+inline constexpr uint32_t kMaxCallStorages = 32;
+inline constexpr uint32_t kMaxCallMaps = 16;
+
+/// The device's words of a tensor map (device::TensorMap), as a parameter.
+struct alignas(64) CallMap {
+  uint64_t words[16];
+};
+
+/// What may change from call to call lies in the parameters themselves, because launches in flight read the tables in
+/// global memory: storages numbered below `call_storages` and maps below `call_maps`.
 struct LaunchParameters {
   const Instruction* instructions;
   const NodeRecord* records;
-  const void* maps;       ///< device::TensorMap objects, 64-byte aligned
-  void* const* storages;  ///< base address of every storage
+  const void* maps;       ///< device::TensorMap objects, 64-byte aligned; from number `call_maps` on
+  void* const* storages;  ///< base address of every storage; from number `call_storages` on
   uint32_t* counters;     ///< kCounterStride words each
   Control* control;
   uint64_t wait_limit;  ///< clocks that a wait for a counter may take; others take twice as long
   uint32_t instruction_count;
-  uint32_t global_queue;  ///< 0: instruction i runs on CTA i % grid; 1: CTAs take instructions by ticket
+  uint32_t global_queue;      ///< 0: instruction i runs on CTA i % grid; 1: CTAs take instructions by ticket
+  uint32_t* alarm = nullptr;  ///< raised with Control::abort where it is not null: a word that the host sees
+  uint32_t call_storages = 0;
+  uint32_t call_maps = 0;
+  uint64_t storage_of_call[kMaxCallStorages] = {};  ///< base addresses
+  CallMap map_of_call[kMaxCallMaps] = {};
 };
+static_assert(sizeof(LaunchParameters) <= 4096, "more needs a newer driver, and costs time at each launch");
 
 }  // namespace megakittens::program

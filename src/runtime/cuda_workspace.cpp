@@ -1,149 +1,189 @@
 #include "runtime/cuda_workspace.hpp"
 
-#include <utility>
+#include <algorithm>
 
-#include "emulator/workspace.hpp"
 #include "support/error.hpp"
+#include "support/options.hpp"
 
 namespace megakittens::runtime {
 namespace {
 
-constexpr int kMaxDynamicSharedBytes = 8;  // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 constexpr int kAttributeCooperative = 2;
 constexpr int kAttributeCluster = 4;
-constexpr int kPromotion256 = 3;                           // CU_TENSOR_MAP_L2_PROMOTION_L2_256B
-constexpr std::uint64_t kWaitLimitClocks = 4'000'000'000;  // about two seconds
-
-struct alignas(64) EncodedMap {
-  std::uint64_t words[16];
-};
-
-/// CUtensorMapDataType
-int map_type(program::ElementType type) {
-  switch (type) {
-    case program::ElementType::bf16:
-      return 9;
-    case program::ElementType::f16:
-      return 6;
-    case program::ElementType::f32:
-      return 7;
-    case program::ElementType::i64:
-      return 5;
-    case program::ElementType::i32:
-      return 3;
-    case program::ElementType::boolean:
-      return 0;
-  }
-  return 0;
-}
-
-EncodedMap encode(const program::TensorMapDescription& map, CuPointer storage) {
-  EncodedMap encoded{};
-  const unsigned ones[5] = {1, 1, 1, 1, 1};
-  CuPointer base = storage + static_cast<std::uint64_t>(map.offset) * program::size_of(map.type);
-  MK_CUDA(tensor_map_encode_tiled(&encoded, map_type(map.type), map.rank, reinterpret_cast<void*>(base), map.sizes,
-                                  map.strides + 1, map.box, ones, 0, static_cast<int>(map.swizzle), kPromotion256, 0));
-  return encoded;
-}
-
-DeviceMemory upload(const void* data, std::size_t bytes) {
-  DeviceMemory memory(bytes);
-  if (bytes != 0) MK_CUDA(memcpy_host_to_device(memory.address(), data, bytes));
-  return memory;
-}
+constexpr std::size_t kMaxTables = 8;  // of one workspace, unless graphs keep them
+constexpr CuPointer kAlignment = 16;
 
 template <class T>
-T* as(const DeviceMemory& memory) {
-  return reinterpret_cast<T*>(memory.address());
+DeviceMemory uploaded(const CudaDevice& device, const std::vector<T>& values) {
+  DeviceMemory memory(values.size() * sizeof(T));
+  device.upload(memory.address(), values.data(), values.size() * sizeof(T));
+  return memory;
 }
 
 }  // namespace
 
-DeviceMemory::DeviceMemory(std::size_t bytes) {
-  MK_CUDA(mem_alloc(&address_, bytes == 0 ? 1 : bytes));
-}
-DeviceMemory::~DeviceMemory() {
-  if (address_ != 0) driver().mem_free(address_);
-}
-DeviceMemory::DeviceMemory(DeviceMemory&& other) noexcept : address_(std::exchange(other.address_, 0)) {}
-DeviceMemory& DeviceMemory::operator=(DeviceMemory&& other) noexcept {
-  std::swap(address_, other.address_);
-  return *this;
-}
+UploadedProgram::UploadedProgram(const program::Program& p, CudaDevice& d, const std::vector<bool>& bound)
+    : program(p),
+      device(d),
+      interpreter(d.interpreter()),
+      layout(lay_out(p, bound)),
+      instructions(uploaded(d, p.instructions)),
+      records(uploaded(d, renumbered_records(p, layout))),
+      wait_limit(static_cast<std::uint64_t>(std::max<std::int64_t>(integer_option(Knob::wait_limit), 1)) *
+                 d.clocks_per_millisecond()) {}
 
-Interpreter::Interpreter(const std::string& cubin, const char* entry, std::uint32_t threads, std::uint32_t shared_bytes)
-    : threads_(threads), shared_bytes_(shared_bytes) {
-  MK_CUDA(module_load_data(&module_, cubin.data()));
-  MK_CUDA(module_get_function(&function_, module_, entry));
-  MK_CUDA(func_set_attribute(function_, kMaxDynamicSharedBytes, static_cast<int>(shared_bytes)));
-}
-Interpreter::~Interpreter() {
-  driver().module_unload(module_);
-}
-
-CudaWorkspace::CudaWorkspace(const program::Program& program, const Interpreter& interpreter,
-                             std::span<const CuPointer> storages)
-    : program_(program), interpreter_(interpreter) {
-  MK_CHECK(storages.size() == program.storages.size(), "{} storages given, the program has {}", storages.size(),
-           program.storages.size());
-  std::vector<CuPointer> addresses(storages.begin(), storages.end());
-  for (std::size_t s = 0; s < addresses.size(); ++s) {
-    if (program.storages[s].kind == program::StorageKind::workspace) {
-      workspace_.emplace_back(program.storages[s].bytes);
-      addresses[s] = workspace_.back().address();
-    }
-    if (addresses[s] % 16 != 0)
-      throw UserError(fmt::format("storage {} ('{}') lies at {:#x}, which is no multiple of 16", s,
-                                  program.storages[s].name, addresses[s]));
-  }
-  std::vector<EncodedMap> maps;
-  for (const program::TensorMapDescription& map : program.maps) maps.push_back(encode(map, addresses[map.storage]));
-  instructions_ = upload(program.instructions.data(), program.instructions.size() * sizeof(program::Instruction));
-  records_ = upload(program.records.data(), program.records.size() * sizeof(program::NodeRecord));
-  maps_ = upload(maps.data(), maps.size() * sizeof(EncodedMap));
-  addresses_ = upload(addresses.data(), addresses.size() * sizeof(CuPointer));
-  counter_bytes_ = program.counters.size() * program::kCounterStride * sizeof(std::uint32_t);
-  counters_ = DeviceMemory(counter_bytes_);
-  control_ = DeviceMemory(sizeof(program::Control));
+CudaWorkspace::CudaWorkspace(const UploadedProgram& uploaded, bool keep_tables)
+    : uploaded_(uploaded),
+      keep_tables_(keep_tables),
+      counters_(uploaded.program.counters.size() * program::kCounterStride * sizeof(std::uint32_t)),
+      control_(sizeof(program::Control)),
+      maps_(uploaded.layout.call_maps.size()) {
+  const program::Program& program = uploaded.program;
+  for (const program::Storage& storage : program.storages)
+    storages_.push_back(storage.kind == program::StorageKind::workspace ? DeviceMemory(storage.bytes) : DeviceMemory());
+  for (std::uint32_t s = 0; s < program.storages.size(); ++s)
+    if (program.storages[s].kind == program::StorageKind::output) outputs_.push_back(s);
+  written_.resize(outputs_.size() * kRemembered);
   reset();
-  parameters_ = {.instructions = as<program::Instruction>(instructions_),
-                 .records = as<program::NodeRecord>(records_),
-                 .maps = as<void>(maps_),
-                 .storages = as<void*>(addresses_),
-                 .counters = as<std::uint32_t>(counters_),
-                 .control = as<program::Control>(control_),
-                 .wait_limit = kWaitLimitClocks,
-                 .instruction_count = static_cast<std::uint32_t>(program.instructions.size()),
-                 .global_queue = program.config.queue == program::QueueMode::global ? 1u : 0u};
+  parameters_.instructions = uploaded.instructions.as<const program::Instruction>();
+  parameters_.records = uploaded.records.as<const program::NodeRecord>();
+  parameters_.counters = counters_.as<std::uint32_t>();
+  parameters_.control = control_.as<program::Control>();
+  parameters_.wait_limit = uploaded.wait_limit;
+  parameters_.instruction_count = static_cast<std::uint32_t>(program.instructions.size());
+  parameters_.global_queue = program.config.queue == program::QueueMode::global ? 1 : 0;
+  parameters_.alarm = uploaded.alarm.on_device();
+  parameters_.call_storages = static_cast<std::uint32_t>(uploaded.layout.call_storages.size());
+  parameters_.call_maps = static_cast<std::uint32_t>(uploaded.layout.call_maps.size());
 }
 
 void CudaWorkspace::reset() {
-  if (counter_bytes_ != 0) MK_CUDA(memset_d8(counters_.address(), 0, counter_bytes_));
-  MK_CUDA(memset_d8(control_.address(), 0, sizeof(program::Control)));
+  uploaded_.device.fill(counters_.address(), 0, counters_.bytes());
+  uploaded_.device.fill(control_.address(), 0, control_.bytes());
+  launches_ = 0;
 }
 
-void CudaWorkspace::launch(CuStream stream) {
+void CudaWorkspace::disturb() {
+  constexpr unsigned char kFarBack = 0x80;  // half a turn behind every target
+  uploaded_.device.fill(counters_.address(), kFarBack, counters_.bytes());
+}
+
+std::vector<CuPointer> CudaWorkspace::failed_outputs(const program::Control& control) const {
+  std::scoped_lock lock(mutex_);
+  // Every CTA of a launch that began took a ticket; the last of these gave up, and those behind it did not begin.
+  const std::uint64_t grid = uploaded_.program.config.sms;
+  const std::uint64_t begun = (control.ticket + grid - 1) / grid;
+  std::uint64_t first = keep_tables_ || begun == 0 ? 0 : begun - 1;
+  if (launches_ > kRemembered) first = std::max(first, launches_ - kRemembered);
+  std::vector<CuPointer> addresses;
+  for (std::uint64_t launch = first; launch < launches_; ++launch)
+    for (std::size_t k = 0; k < outputs_.size(); ++k)
+      addresses.push_back(written_[launch % kRemembered * outputs_.size() + k]);
+  return addresses;
+}
+
+std::uint64_t CudaWorkspace::bytes() const {
+  std::scoped_lock lock(mutex_);
+  std::uint64_t total = counters_.bytes() + control_.bytes();
+  for (const DeviceMemory& storage : storages_) total += storage.bytes();
+  for (const Tables& tables : tables_) total += tables.memory.bytes();
+  return total;
+}
+
+program::Control CudaWorkspace::control() const {
+  program::Control control{};
+  uploaded_.device.download(&control, control_.address(), sizeof(control));
+  return control;
+}
+
+bool CudaWorkspace::idle() const {
+  std::scoped_lock lock(mutex_);
+  const program::Control now = control();
+  return now.abort == 0 && now.left == static_cast<std::uint32_t>(launches_ * uploaded_.program.config.sms);
+}
+
+void CudaWorkspace::fill(Tables& tables, std::span<const CuPointer> storages) const {
+  const CallLayout& layout = uploaded_.layout;
+  const program::Program& program = uploaded_.program;
+  std::vector<CuPointer> addresses(storages.begin(), storages.end());
+  for (std::size_t s = 0; s < addresses.size(); ++s)
+    if (storages_[s].address() != 0) addresses[s] = storages_[s].address();
+  // In the device's numbering. What travels with the calls has places here that nobody reads.
+  std::vector<CuPointer> bases(addresses.size());
+  for (std::size_t s = 0; s < addresses.size(); ++s) bases[layout.storage_number[s]] = addresses[s];
+  std::vector<program::CallMap> maps(program.maps.size());
+  for (std::size_t m = 0; m < maps.size(); ++m)
+    if (const CuPointer base = addresses[program.maps[m].storage];
+        layout.map_number[m] >= layout.call_maps.size() && base != 0)
+      maps[layout.map_number[m]] = encode(program.maps[m], base);
+  const std::size_t map_bytes = maps.size() * sizeof(program::CallMap);
+  const std::size_t base_bytes = bases.size() * sizeof(CuPointer);
+  if (tables.memory.address() == 0) tables.memory = DeviceMemory(map_bytes + base_bytes);
+  tables.bound.clear();
+  uploaded_.device.upload(tables.memory.address(), maps.data(), map_bytes);
+  uploaded_.device.upload(tables.memory.address() + map_bytes, bases.data(), base_bytes);
+  for (const std::uint32_t s : layout.bound_storages) tables.bound.push_back(storages[s]);
+}
+
+const CudaWorkspace::Tables& CudaWorkspace::tables_for(CuStream stream, std::span<const CuPointer> storages) {
+  const std::vector<std::uint32_t>& bound = uploaded_.layout.bound_storages;
+  auto fits = [&](const Tables& tables) {
+    if (tables.bound.size() != bound.size()) return false;
+    for (std::size_t i = 0; i < bound.size(); ++i)
+      if (tables.bound[i] != storages[bound[i]]) return false;
+    return true;
+  };
+  if (current_ < tables_.size() && fits(tables_[current_])) return tables_[current_];
+  for (std::size_t t = 0; t < tables_.size(); ++t)
+    if (fits(tables_[t])) return tables_[current_ = t];
+  RelaxedCapture relaxed;
+  if (keep_tables_ || tables_.size() < kMaxTables) {
+    fill(tables_.emplace_back(), storages);
+    return tables_[current_ = tables_.size() - 1];
+  }
+  // Launches in flight read the old tables.
+  MK_CUDA(stream_synchronize(stream));
+  current_ = (current_ + 1) % tables_.size();
+  fill(tables_[current_], storages);
+  return tables_[current_];
+}
+
+void CudaWorkspace::launch(CuStream stream, std::span<const CuPointer> given) {
+  const program::Program& program = uploaded_.program;
+  const CallLayout& layout = uploaded_.layout;
+  for (std::size_t s = 0; s < given.size(); ++s)
+    if (given[s] % kAlignment != 0)
+      throw UserError(fmt::format("'{}' lies at {:#x}, which is no multiple of {}", program.storages[s].name, given[s],
+                                  kAlignment));
+  std::scoped_lock lock(mutex_);
+  for (std::size_t i = 0; i < layout.call_storages.size(); ++i)
+    parameters_.storage_of_call[i] = given[layout.call_storages[i]];
+  for (std::size_t i = 0; i < layout.call_maps.size(); ++i) {
+    const program::TensorMapDescription& map = program.maps[layout.call_maps[i]];
+    parameters_.map_of_call[i] = maps_[i].get(map, given[map.storage]);
+  }
+  const Tables& tables = tables_for(stream, given);
+  parameters_.maps = reinterpret_cast<const void*>(tables.memory.address());
+  parameters_.storages =
+      reinterpret_cast<void* const*>(tables.memory.address() + program.maps.size() * sizeof(program::CallMap));
+
+  const LoadedInterpreter& interpreter = uploaded_.interpreter;
   CuLaunchAttribute attributes[2] = {};
   attributes[0].id = kAttributeCooperative;
   attributes[0].value.cooperative = 1;
   attributes[1].id = kAttributeCluster;
-  attributes[1].value.cluster = {program_.config.cluster, 1, 1};
-  CuLaunchConfig config{.grid = {program_.config.sms, 1, 1},
-                        .block = {interpreter_.threads(), 1, 1},
-                        .shared_bytes = interpreter_.shared_bytes(),
+  attributes[1].value.cluster = {program.config.cluster, 1, 1};
+  CuLaunchConfig config{.grid = {program.config.sms, 1, 1},
+                        .block = {interpreter.threads, 1, 1},
+                        .shared_bytes = interpreter.shared_bytes,
                         .stream = stream,
                         .attributes = attributes,
-                        .attribute_count = program_.config.cluster > 1 ? 2u : 1u};
-  void* parameters[] = {&parameters_};
-  MK_CUDA(launch_kernel(&config, interpreter_.function(), parameters, nullptr));
-}
-
-void CudaWorkspace::synchronize(CuStream stream) {
-  MK_CUDA(stream_synchronize(stream));
-  program::Control control{};
-  MK_CUDA(memcpy_device_to_host(&control, control_.address(), sizeof(control)));
-  if (control.abort == 0) return;
-  throw ExecutionError("the program is stuck: " + emulator::describe(control.record, program_));
+                        .attribute_count = program.config.cluster > 1 ? 2u : 1u};
+  void* arguments[] = {&parameters_};
+  MK_CUDA(launch_kernel(&config, interpreter.function, arguments, nullptr));
+  for (std::size_t k = 0; k < outputs_.size(); ++k)
+    written_[launches_ % kRemembered * outputs_.size() + k] = given[outputs_[k]];
+  ++launches_;
 }
 
 }  // namespace megakittens::runtime

@@ -1,72 +1,81 @@
-// Runs programs on a GPU: what emulator::Workspace is on the emulated machine.
+// What launches of one program that follow each other share: counters, control words, and storages between nodes.
 #pragma once
 
-#include <memory>
+#include <mutex>
 #include <span>
-#include <string>
 
 #include "program/launch.hpp"
-#include "program/program.hpp"
-#include "runtime/driver.hpp"
+#include "runtime/call_layout.hpp"
+#include "runtime/cuda_device.hpp"
+#include "runtime/tensor_map.hpp"
 
 namespace megakittens::runtime {
 
-/// Device memory of the current context, freed with the object.
-class DeviceMemory {
- public:
-  DeviceMemory() = default;
-  explicit DeviceMemory(std::size_t bytes);
-  ~DeviceMemory();
-  DeviceMemory(DeviceMemory&& other) noexcept;
-  DeviceMemory& operator=(DeviceMemory&& other) noexcept;
-  CuPointer address() const { return address_; }
+/// A program on a device: uploaded once, read by every workspace.
+struct UploadedProgram {
+  const program::Program& program;
+  CudaDevice& device;
+  const LoadedInterpreter& interpreter;
+  CallLayout layout;
+  DeviceMemory instructions;
+  DeviceMemory records;
+  SharedWord alarm;  ///< raised by a launch that gives up
+  std::uint64_t wait_limit = 0;
 
- private:
-  CuPointer address_ = 0;
+  UploadedProgram(const program::Program& program, CudaDevice& device, const std::vector<bool>& bound);
 };
 
-/// The interpreter, loaded into the current context.
-class Interpreter {
- public:
-  /// `cubin` and the entry's name; `threads` and `shared_bytes` are the build's.
-  Interpreter(const std::string& cubin, const char* entry, std::uint32_t threads, std::uint32_t shared_bytes);
-  ~Interpreter();
-  Interpreter(const Interpreter&) = delete;
-  Interpreter& operator=(const Interpreter&) = delete;
-
-  CuFunction function() const { return function_; }
-  std::uint32_t threads() const { return threads_; }
-  std::uint32_t shared_bytes() const { return shared_bytes_; }
-
- private:
-  CuModule module_ = nullptr;
-  CuFunction function_ = nullptr;
-  std::uint32_t threads_;
-  std::uint32_t shared_bytes_;
-};
-
-/// One program bound to storages, and its workspace. Launches follow each other on one stream.
+/// Launches on one workspace must follow each other: one stream, or one stream's part of one captured graph.
 class CudaWorkspace {
  public:
-  /// `storages[s]` is the address of storage s where that is an input or an output, and ignored elsewhere; 16-byte
-  /// aligned. The program and the interpreter must outlive the object. Throws UserError for a misaligned address,
-  /// ExecutionError for what the driver refuses.
-  CudaWorkspace(const program::Program& program, const Interpreter& interpreter, std::span<const CuPointer> storages);
+  /// `keep_tables`: captured graphs refer to the tables, so that none is ever reused. The context is current, and the
+  /// capture mode relaxed; so for launch().
+  CudaWorkspace(const UploadedProgram& uploaded, bool keep_tables);
 
-  /// One launch, asynchronous; nothing before or after it. Capturable.
-  void launch(CuStream stream);
-  /// Waits for the stream; throws ExecutionError with the record where a wait expired.
-  void synchronize(CuStream stream);
-  /// Makes the workspace fit again after an abort. The stream must be idle.
+  /// One launch, asynchronous, with nothing before or after it. `storages[s]` is the address of storage s where that is
+  /// an input or output, a multiple of 16. Throws UserError for another address. Safe from several threads.
+  void launch(CuStream stream, std::span<const CuPointer> storages);
+
+  /// Bytes of device memory.
+  std::uint64_t bytes() const;
+  /// The control words as they are now.
+  program::Control control() const;
+  /// True when every launch that launch() made has ended. Not for captured graphs, whose replays it does not see.
+  bool idle() const;
+  /// Where the last launches that gave up, or were skipped after one that did, should have written: addresses of their
+  /// outputs. Of a captured graph, all that it writes.
+  std::vector<CuPointer> failed_outputs(const program::Control& control) const;
+  /// Makes the workspace fit again after an abort. Nothing may run on it.
   void reset();
+  /// For tests: no wait of the next launch ends.
+  void disturb();
 
  private:
-  const program::Program& program_;
-  const Interpreter& interpreter_;
-  DeviceMemory instructions_, records_, maps_, addresses_, counters_, control_;
-  std::size_t counter_bytes_ = 0;
-  std::vector<DeviceMemory> workspace_;
+  /// Addresses and maps of everything that does not travel with a call; immutable while launches may read it.
+  struct Tables {
+    std::vector<CuPointer> bound;
+    DeviceMemory memory;
+    CuPointer maps = 0;
+  };
+
+  static constexpr std::size_t kRemembered = 64;
+
+  const Tables& tables_for(CuStream stream, std::span<const CuPointer> storages);
+  void fill(Tables& tables, std::span<const CuPointer> storages) const;
+
+  const UploadedProgram& uploaded_;
+  const bool keep_tables_;
+  DeviceMemory counters_;
+  DeviceMemory control_;
+  std::vector<DeviceMemory> storages_;  // by storage; empty where the caller binds it
+  std::vector<Tables> tables_;
+  std::size_t current_ = 0;  // in tables_
+  std::vector<MapCache> maps_;
   program::LaunchParameters parameters_{};
+  std::uint64_t launches_ = 0;  // since the last reset
+  std::vector<std::uint32_t> outputs_;
+  std::vector<CuPointer> written_;  // by the last kRemembered launches, in a ring
+  mutable std::mutex mutex_;
 };
 
 }  // namespace megakittens::runtime

@@ -3,14 +3,20 @@
 #include <dlfcn.h>
 
 #include "support/error.hpp"
+#include "support/options.hpp"
 
 namespace megakittens::runtime {
 namespace {
 
+constexpr CuResult kOutOfMemory = 2;
+
 Driver open_driver() {
-  void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
+  const std::string given = text_option(Knob::cuda_driver);
+  const std::string name = given.empty() ? "libcuda.so.1" : given;
+  void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (library == nullptr)
-    throw UserError("no CUDA driver: libcuda.so.1 cannot be opened. Install the NVIDIA driver, or run on the emulator");
+    throw UserError(
+        fmt::format("no CUDA driver: {} cannot be opened. Install the NVIDIA driver, or run on the emulator", name));
   Driver driver;
   auto find = [&](const char* symbol) {
     void* address = dlsym(library, symbol);
@@ -41,6 +47,8 @@ void check(CuResult result, const char* call) {
   if (result == 0) return;
   const char* text = nullptr;
   driver().get_error_string(result, &text);
+  if (result == kOutOfMemory)
+    throw CapacityError(fmt::format("the GPU is out of memory: {} failed ({})", call, text ? text : "unknown"));
   throw ExecutionError(fmt::format("CUDA driver: {} failed: {} (error {})", call, text ? text : "unknown", result));
 }
 

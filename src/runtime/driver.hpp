@@ -54,6 +54,11 @@ struct CuLaunchConfig {
   X(cuDeviceGetAttribute, device_get_attribute, (int* value, int attribute, CuDevice device))                          \
   X(cuDevicePrimaryCtxRetain, device_primary_ctx_retain, (CuContext * context, CuDevice device))                       \
   X(cuCtxSetCurrent, ctx_set_current, (CuContext context))                                                             \
+  X(cuCtxGetCurrent, ctx_get_current, (CuContext * context))                                                           \
+  X(cuCtxPushCurrent_v2, ctx_push_current, (CuContext context))                                                        \
+  X(cuCtxPopCurrent_v2, ctx_pop_current, (CuContext * context))                                                        \
+  X(cuCtxSynchronize, ctx_synchronize, ())                                                                             \
+  X(cuThreadExchangeStreamCaptureMode, thread_exchange_capture_mode, (int* mode))                                      \
   X(cuModuleLoadData, module_load_data, (CuModule * module, const void* image))                                        \
   X(cuModuleGetFunction, module_get_function, (CuFunction * function, CuModule module, const char* name))              \
   X(cuModuleUnload, module_unload, (CuModule module))                                                                  \
@@ -62,10 +67,21 @@ struct CuLaunchConfig {
   X(cuMemFree_v2, mem_free, (CuPointer pointer))                                                                       \
   X(cuMemcpyHtoD_v2, memcpy_host_to_device, (CuPointer to, const void* from, std::size_t bytes))                       \
   X(cuMemcpyDtoH_v2, memcpy_device_to_host, (void* to, CuPointer from, std::size_t bytes))                             \
+  X(cuMemHostAlloc, mem_host_alloc, (void** pointer, std::size_t bytes, unsigned flags))                               \
+  X(cuMemFreeHost, mem_free_host, (void* pointer))                                                                     \
+  X(cuMemHostGetDevicePointer_v2, mem_host_get_device_pointer, (CuPointer * pointer, void* host, unsigned flags))      \
+  X(cuMemcpyHtoDAsync_v2, memcpy_host_to_device_async,                                                                 \
+    (CuPointer to, const void* from, std::size_t bytes, CuStream stream))                                              \
+  X(cuMemcpyDtoHAsync_v2, memcpy_device_to_host_async,                                                                 \
+    (void* to, CuPointer from, std::size_t bytes, CuStream stream))                                                    \
+  X(cuMemsetD8Async, memset_d8_async, (CuPointer to, unsigned char value, std::size_t bytes, CuStream stream))         \
   X(cuMemsetD8_v2, memset_d8, (CuPointer to, unsigned char value, std::size_t bytes))                                  \
   X(cuStreamCreate, stream_create, (CuStream * stream, unsigned flags))                                                \
   X(cuStreamDestroy_v2, stream_destroy, (CuStream stream))                                                             \
   X(cuStreamSynchronize, stream_synchronize, (CuStream stream))                                                        \
+  X(cuStreamGetId, stream_get_id, (CuStream stream, unsigned long long* id))                                           \
+  X(cuStreamGetCaptureInfo_v2, stream_get_capture_info,                                                                \
+    (CuStream stream, int* status, std::uint64_t* id, CuGraph* graph, const void** dependencies, std::size_t* count))  \
   X(cuStreamBeginCapture_v2, stream_begin_capture, (CuStream stream, int mode))                                        \
   X(cuStreamEndCapture, stream_end_capture, (CuStream stream, CuGraph* graph))                                         \
   X(cuGraphInstantiateWithFlags, graph_instantiate, (CuGraphExec * exec, CuGraph graph, unsigned long long flags))     \
@@ -89,11 +105,12 @@ struct Driver {
 #undef MK_X
 };
 
-/// The process's driver, opened and initialised by the first call. Throws UserError saying what is missing: the
-/// library, a function of it, or a GPU.
+/// The process's driver, opened and initialised by the first call: MEGAKITTENS_CUDA_DRIVER, or libcuda.so.1. Throws
+/// UserError saying what is missing: the library, a function of it, or a GPU. A failure is not remembered.
 const Driver& driver();
 
-/// Throws ExecutionError with the call's name and the driver's own text where `result` is not success.
+/// Throws where `result` is not success, with the call's name and the driver's own text: CapacityError where the GPU is
+/// out of memory, else ExecutionError.
 void check(CuResult result, const char* call);
 
 }  // namespace megakittens::runtime

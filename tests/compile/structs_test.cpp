@@ -50,6 +50,9 @@ TEST(Structs, host_and_device_disagree_on_a_struct) {
   MK_OFFSET(Control, record);
   MK_OFFSET(LaunchParameters, counters);
   MK_OFFSET(LaunchParameters, wait_limit);
+  MK_OFFSET(LaunchParameters, alarm);
+  MK_OFFSET(LaunchParameters, storage_of_call);
+  MK_OFFSET(LaunchParameters, map_of_call);
 #undef MK_OFFSET
   EXPECT_NO_THROW(compile_for_device(asserts));
   EXPECT_THROW(compile_for_device("static_assert(sizeof(Wait) == 16);\n"), CompileError) << "the check cannot fail";

@@ -122,12 +122,8 @@ TEST_F(Gpu, two_programs_on_two_streams_stay_apart) {
 TEST_F(Gpu, a_wait_that_cannot_end_is_an_error_and_the_next_call_is_right) {
   ir::Graph graph = mlp(256, 256, 2);
   DeviceRun good(graph, options());
-  program::Program spoilt = good.program;
-  std::size_t waiting = 0;
-  while (spoilt.instructions[waiting].wait_count == 0) ++waiting;
-  spoilt.instructions[waiting].waits[0].needed += 1000;
   DeviceRun bad(graph, options());
-  bad.program = spoilt;
+  const std::size_t waiting = spoil_a_wait(bad.program);
   bad.rebind();
   try {
     bad.run();
@@ -136,7 +132,7 @@ TEST_F(Gpu, a_wait_that_cannot_end_is_an_error_and_the_next_call_is_right) {
     EXPECT_NE(std::string(error.what()).find(fmt::format("instruction {}", waiting)), std::string::npos)
         << error.what();
   }
-  EXPECT_THROW(bad.run(), ExecutionError);  // sticky
+  EXPECT_THROW(bad.run(), ExecutionError);
   good.run();
   EXPECT_EQ(good.problem(), "");
 }

@@ -1,27 +1,16 @@
 #include "support/device_run.hpp"
 
-#include <filesystem>
-
-#include "device/vocabulary/build.cuh"
 #include "ir/reference.hpp"
-#include "jit/compile.hpp"
 #include "runtime/compare.hpp"
 #include "runtime/host_run.hpp"
 #include "runtime/values.hpp"
 #include "support/error.hpp"
-#include "support/files.hpp"
 
 namespace megakittens::test {
 namespace {
 
 constexpr int kComputeCapabilityMajor = 75;  // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
 constexpr unsigned kNonBlocking = 1;         // CU_STREAM_NON_BLOCKING
-
-/// Where the tree was when this was built, or the current folder where it was built elsewhere.
-std::filesystem::path source_folder() {
-  std::filesystem::path built = std::filesystem::path(MK_SOURCE_DIR) / "src";
-  return std::filesystem::exists(built) ? built : std::filesystem::path("src");
-}
 
 }  // namespace
 
@@ -44,18 +33,17 @@ std::string gpu_problem() {
   }
 }
 
-const runtime::Interpreter& hopper_interpreter() {
-  // Never unloaded: the context may be gone before statics are.
-  static const auto* interpreter = [] {
-    jit::CompileRequest request;
-    request.source = read_file(source_folder() / "interpreter/sm90.cu", 1 << 20);
-    request.name = "sm90.cu";
-    request.include_folders = {source_folder()};
-    using Build = device::HopperProducts;
-    return new runtime::Interpreter(jit::compile(request).cubin, "megakittens_sm90", Build::kWarps * 32,
-                                    device::Layout<Build>::kBytes);
-  }();
-  return *interpreter;
+std::size_t spoil_a_wait(program::Program& program) {
+  constexpr std::uint32_t kNever = 1000;
+  std::size_t spoilt = 0;
+  while (program.instructions[spoilt].wait_count == 0) ++spoilt;
+  const std::uint32_t counter = program.instructions[spoilt].waits[0].counter;
+  program.counters[counter].arrivals += kNever;
+  for (program::Instruction& instruction : program.instructions)
+    for (std::uint32_t w = 0; w < instruction.wait_count; ++w)
+      if (instruction.waits[w].counter == counter) instruction.waits[w].arrivals += kNever;
+  program.instructions[spoilt].waits[0].needed += kNever;
+  return spoilt;
 }
 
 DeviceRun::DeviceRun(const ir::Graph& graph, const schedule::ScheduleOptions& options, const passes::Options& passes,
@@ -86,19 +74,37 @@ void DeviceRun::restore_inputs() {
 }
 
 void DeviceRun::rebind() {
-  workspace = std::make_unique<runtime::CudaWorkspace>(program, hopper_interpreter(), addresses_);
+  loaded = std::make_unique<runtime::CudaProgram>(program, runtime::CudaDevice::get(0));
 }
 
-void DeviceRun::launch() {
-  workspace->launch(stream);
+void DeviceRun::launch(runtime::CuStream on) {
+  std::vector<runtime::CuPointer> inputs;
+  std::vector<runtime::CuPointer> outputs;
+  for (const program::Port& port : program.inputs) inputs.push_back(addresses_[port.storage]);
+  for (const std::uint32_t s : runtime::output_storages(program)) outputs.push_back(addresses_[s]);
+  loaded->launch(on, inputs, outputs);
 }
+
 void DeviceRun::synchronize() {
-  workspace->synchronize(stream);
+  MK_CUDA(stream_synchronize(stream));
+  loaded->check();
+}
+
+void DeviceRun::move_inputs() {
+  for (const program::Port& port : program.inputs) {
+    memory_.emplace_back(program.storages[port.storage].bytes);
+    addresses_[port.storage] = memory_.back().address();
+  }
+  restore_inputs();
+}
+
+void DeviceRun::clear_outputs() {
+  for (const std::uint32_t s : runtime::output_storages(program))
+    MK_CUDA(memset_d8(addresses_[s], 0xff, program.storages[s].bytes));
 }
 
 void DeviceRun::run() {
-  for (std::uint32_t s : runtime::output_storages(program))
-    MK_CUDA(memset_d8(addresses_[s], 0xff, program.storages[s].bytes));
+  clear_outputs();
   launch();
   synchronize();
 }

@@ -1,10 +1,10 @@
-// A program on the GPU beside the reference; the interpreter is compiled once a process.
+// A program on the GPU beside the reference.
 #pragma once
 
 #include "ir/graph.hpp"
 #include "passes/pipeline.hpp"
 #include "program/program.hpp"
-#include "runtime/cuda_workspace.hpp"
+#include "runtime/cuda_program.hpp"
 #include "schedule/schedule.hpp"
 
 namespace megakittens::test {
@@ -12,8 +12,8 @@ namespace megakittens::test {
 /// Empty where a GPU of compute capability 9.0 is there and current; else why not.
 std::string gpu_problem();
 
-/// The Hopper interpreter, compiled by NVRTC from this tree and loaded.
-const runtime::Interpreter& hopper_interpreter();
+/// Makes an instruction's wait one that cannot end; returns the instruction's number.
+std::size_t spoil_a_wait(program::Program& program);
 
 /// A graph scheduled for the GPU, its tensors in device memory, and a stream of its own.
 class DeviceRun {
@@ -26,17 +26,21 @@ class DeviceRun {
 
   /// Fills outputs with NaN patterns, launches, and waits. Throws ExecutionError where a wait expired.
   void run();
-  void launch();
+  void launch() { launch(stream); }
+  void launch(runtime::CuStream on);
   void synchronize();
-  /// A new workspace for `program` as it is now.
+  /// Uploads `program` as it is now.
   void rebind();
+  /// Every input to memory of its own elsewhere; and 0xff bytes (NaN) into every output.
+  void move_inputs();
+  void clear_outputs();
   /// Uploads the inputs again (a program may have changed them).
   void restore_inputs();
   /// Empty where every output and input agrees with the reference; else what differs first.
   std::string problem() const;
 
   program::Program program;
-  std::unique_ptr<runtime::CudaWorkspace> workspace;
+  std::unique_ptr<runtime::CudaProgram> loaded;
   runtime::CuStream stream = nullptr;
 
  private:

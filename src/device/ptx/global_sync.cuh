@@ -84,6 +84,11 @@ MK_DEVICE void st_relaxed_gpu_u32(uint32_t* address, uint32_t value) {
   asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
 }
 
+/// sm_70. PTX: "st", .relaxed.sys. For a word of the host's memory.
+MK_DEVICE void st_relaxed_sys_u32(uint32_t* address, uint32_t value) {
+  asm volatile("st.relaxed.sys.global.u32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
+}
+
 /// sm_70. PTX: "st", .relaxed.gpu.b64: one single-copy atomic access (row 30).
 MK_DEVICE void st_relaxed_gpu_u64(uint64_t* address, uint64_t value) {
   asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(address), "l"(value) : "memory");

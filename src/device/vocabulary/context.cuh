@@ -102,7 +102,10 @@ struct Context {
     const uint32_t at = wait < 4 ? program::kWordGuards : program::kWordGuardsHigh - 1 + wait / 4;
     return word(at) >> (8 * (wait % 4)) & 0xff;
   }
-  MK_DEVICE const TensorMap* map(uint32_t number) const { return static_cast<const TensorMap*>(launch.maps) + number; }
+  MK_DEVICE const TensorMap* map(uint32_t number) const {
+    if (number < launch.call_maps) return reinterpret_cast<const TensorMap*>(&launch.map_of_call[number]);
+    return static_cast<const TensorMap*>(launch.maps) + number;
+  }
 
   /// Operand k's type, flags and map, in one word: 8, 8 and 16 bits.
   MK_DEVICE uint32_t operand_word(uint32_t k) const {

@@ -47,6 +47,7 @@ MK_DEVICE void report_abort(const Context<B>& c) {
     ptx::st_relaxed_gpu_u32(&r.target, shared_word(note_address(c) + 12));
   }
   ptx::st_release_gpu_u32(&control->abort, 1);
+  if (c.launch.alarm != nullptr) ptx::st_relaxed_sys_u32(c.launch.alarm, 1);
 }
 
 /// Tries between two looks at the clock and the abort word.

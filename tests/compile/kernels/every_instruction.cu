@@ -76,6 +76,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) every_synchronization(uint3
   ok += ptx::atom_relaxed_gpu_cas_u32(counter, 1, 2) + ptx::ld_acquire_gpu_u32(counter);
   ok += ptx::ld_relaxed_gpu_u32(counter);
   ptx::st_relaxed_gpu_u32(counter, ok);
+  ptx::st_relaxed_sys_u32(counter, ok);
   ptx::st_release_gpu_u32(counter, ok);
   const Lanes<uint64_t> offset = 8 * ptx::laneid();
   uint64_t word = ptx::ld_relaxed_gpu_u64(flagged) + ptx::ld_relaxed_gpu_u64(flagged, offset) +

@@ -27,4 +27,10 @@ MK_DEVICE To convert(From from) {
   return static_cast<To>(from);
 }
 
+/// table[index] in every lane, of a table that no other lane's stores reach: launch parameters.
+template <class T>
+MK_DEVICE T look_up(const T* table, uint32_t index) {
+  return table[index];
+}
+
 }  // namespace megakittens::device

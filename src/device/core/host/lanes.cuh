@@ -232,4 +232,9 @@ inline To convert(From from) {
   return convert_element<To>(from);
 }
 
+template <class T>
+inline Lanes<T> look_up(const T* table, const Lanes<uint32_t>& index) {
+  return detail::map([table](uint32_t i) { return table[i]; }, index);
+}
+
 }  // namespace megakittens::device

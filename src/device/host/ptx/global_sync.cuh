@@ -47,6 +47,10 @@ inline Lanes<uint64_t> ld_relaxed_gpu_u64(const void* base, const Lanes<uint64_t
 inline void st_relaxed_gpu_u32(uint32_t* address, uint32_t value) {
   host::store_strong_one(address, value, host::Order::kRelaxed);
 }
+/// The host reads the word when the launch has ended: the emulator need not tell the scopes apart.
+inline void st_relaxed_sys_u32(uint32_t* address, uint32_t value) {
+  host::store_strong_one(address, value, host::Order::kRelaxed);
+}
 inline void st_relaxed_gpu_u64(uint64_t* address, uint64_t value) {
   host::store_strong_one(address, value, host::Order::kRelaxed);
 }

@@ -1,0 +1,68 @@
+"""What is measured: a function, its inputs, and a reference in fp32."""
+
+import dataclasses
+from collections.abc import Callable
+
+import torch
+
+DEVICE = "cuda"
+DTYPE = torch.bfloat16
+
+
+def mlp(x, W, b):
+    for i in range(3):
+        x = torch.relu(x @ W[i] + b[i])
+    return x
+
+
+def products(x, W):
+    for i in range(3):
+        x = x @ W[i]
+    return x
+
+
+@dataclasses.dataclass
+class Workload:
+    name: str
+    function: Callable
+    rows: int
+    width: int
+    bias: bool
+
+    def inputs(self, seed):
+        """Random data: x, then weights that keep the size of x, then biases."""
+        generator = torch.Generator(DEVICE).manual_seed(seed)
+
+        def random(*shape):
+            return torch.randn(*shape, device=DEVICE, generator=generator)
+
+        weights = random(3, self.width, self.width) * ((2 if self.bias else 1) / self.width) ** 0.5
+        tensors = [random(self.rows, self.width), weights]
+        if self.bias:
+            tensors.append(random(3, self.rows, self.width) / 4)
+        return [tensor.to(DTYPE) for tensor in tensors]
+
+    @property
+    def operations(self):
+        return 3 * 2 * self.rows * self.width * self.width
+
+    @property
+    def bytes(self):
+        """Of the inputs and the result."""
+        elements = 2 * self.rows * self.width + 3 * self.width * self.width
+        return 2 * (elements + (3 * self.rows * self.width if self.bias else 0))
+
+    def reference(self, inputs):
+        """In fp32 throughout, without TF32."""
+        return self.function(*[tensor.float() for tensor in inputs])
+
+
+WORKLOADS = [
+    Workload("mlp_1024", mlp, 1024, 1024, True),
+    Workload("mlp_512x1024", mlp, 512, 1024, True),
+    Workload("mlp_2048", mlp, 2048, 2048, True),
+    Workload("mlp_4096", mlp, 4096, 4096, True),
+    Workload("products_1024", products, 1024, 1024, False),
+    Workload("products_2048", products, 2048, 2048, False),
+    Workload("products_4096", products, 4096, 4096, False),
+]

@@ -1,0 +1,163 @@
+"""The engine that runs a program on the GPU where the inputs are: one launch a call, on PyTorch's current stream."""
+
+import collections
+import weakref
+
+import torch
+
+from megakittens import _core, checks, compat, fx
+from megakittens.engine import Engine
+from megakittens.errors import CapacityError, ExecutionError, UserError
+
+TORCH_DTYPES = {name: dtype for dtype, name in fx.DTYPES.items()}
+ALIGNMENT = 16
+COMPILES = (
+    "the first call of a function compiles it, which cannot be part of a captured graph: call it once before the capture, "
+    "with inputs of the same shapes"
+)
+REMEMBERED = 64  # results of so many calls are looked through when a launch has given up
+
+
+def with_memory(action):
+    """`action()`, and once more where the GPU was full and PyTorch's allocator gave back what nobody uses."""
+    try:
+        return action()
+    except CapacityError:
+        if compat.capturing():  # memory cannot be given back now
+            raise
+    compat.empty_cache()
+    return action()
+
+
+class Output:
+    """One tensor that a call makes, and the results that show it."""
+
+    def __init__(self, program, number):
+        self.bytes = program.storages[number]["bytes"]
+        self.ports = [k for k, port in enumerate(program.outputs) if port["storage"] == number]
+        port = program.outputs[self.ports[0]]
+        self.dtype = TORCH_DTYPES[port["dtype"]]
+        self.sizes, self.strides = port["sizes"], port["strides"]
+        # As a rule one result shows the whole storage; PyTorch's allocator rounds up what the program may touch.
+        elements = 1 + sum((size - 1) * stride for size, stride in zip(self.sizes, self.strides, strict=True))
+        padded = (elements * self.dtype.itemsize + 127) // 128 * 128
+        self.whole = len(self.ports) == 1 and not port["offset"] and 0 not in self.sizes and padded >= self.bytes
+
+    def allocate(self, device):
+        if self.whole:
+            return torch.empty_strided(self.sizes, self.strides, dtype=self.dtype, device=device)
+        return torch.empty(max(self.bytes, 1), dtype=torch.uint8, device=device)
+
+    def show(self, tensor, port):
+        """The result that `port` describes."""
+        if self.whole:
+            return tensor
+        dtype = TORCH_DTYPES[port["dtype"]]
+        if 0 in port["sizes"]:
+            return torch.empty(port["sizes"], dtype=dtype, device=tensor.device)
+        elements = tensor[: tensor.numel() // dtype.itemsize * dtype.itemsize].view(dtype)
+        return elements.as_strided(port["sizes"], port["strides"], port["offset"])
+
+
+class CudaEngine(Engine):
+    """`static`: for each input whether it is a weight, which has the same address in most calls."""
+
+    def __init__(self, graph, settings, device, static=()):
+        if compat.capturing():
+            raise UserError(COMPILES)
+        self.graph = graph
+        self.device = device
+        self.index = compat.device_index(device)
+        machine = _core.cuda_device(self.index)
+        options = {key: settings[key] for key in ("fusion", "numerics")}
+        self.program = _core.schedule(graph, {**options, "target": machine["target"], "sms": machine["sms"]})
+        self.native = with_memory(lambda: _core.CudaProgram(self.program, self.index, list(static)))
+        self.mutated = [item["mutated"] for item in graph.inputs]
+        kinds = [storage["kind"] for storage in self.program.storages]
+        self.outputs = [Output(self.program, number) for number, kind in enumerate(kinds) if kind == "output"]
+        self.places = self._places()
+        self.reuse = settings["reuse_outputs"]
+        self.kept = None
+        self.recent = collections.deque(maxlen=REMEMBERED * max(len(self.outputs), 1))
+
+    def _places(self):
+        """For each result: the number of the input it shows, or which of the call's tensors and how."""
+        of_port = {k: output for output in self.outputs for k in output.ports}
+        places = []
+        for k, (port, result) in enumerate(zip(self.program.outputs, self.graph.outputs, strict=True)):
+            if result["input"] is not None:
+                places.append((None, result))
+            else:
+                places.append((self.outputs.index(of_port[k]), port))
+        return places
+
+    def run(self, tensors):
+        given = [tensor.data_ptr() for tensor in tensors]
+        if any(address % ALIGNMENT for address in given):
+            return self._run_aligned(tensors)
+        made = self._allocate()
+        try:
+            self._launch(given, [tensor.data_ptr() for tensor in made])
+        except ExecutionError:
+            self.poison()
+            raise
+        return [self._result(tensors, made, number, port) for number, port in self.places]
+
+    def _allocate(self):
+        if self.reuse and self.kept is not None:
+            return self.kept
+        made = [output.allocate(self.device) for output in self.outputs]
+        self.recent.extend(map(weakref.ref, made))
+        if self.reuse:
+            self.kept = made
+        return made
+
+    def _launch(self, given, made):
+        stream = compat.current_stream(self.index)
+        with_memory(lambda: self.native.launch(stream, given, made))
+
+    def _result(self, tensors, made, number, port):
+        if number is None:
+            source = tensors[port["input"]]
+            return source.detach().as_strided(port["sizes"], port["strides"], source.storage_offset() + port["offset"])
+        return self.outputs[number].show(made[number], port)
+
+    def _run_aligned(self, tensors):
+        """Bulk copies need addresses that are multiples of 16: others are copied, and back where they are written."""
+        aligned = [checks.aligned_copy(tensor) if tensor.data_ptr() % ALIGNMENT else tensor for tensor in tensors]
+        results = self.run(aligned)
+        for ours, theirs, mutated in zip(aligned, tensors, self.mutated, strict=True):
+            if mutated and ours is not theirs:
+                theirs.copy_(ours)
+        for k, (number, port) in enumerate(self.places):
+            if number is None:
+                results[k] = self._result(tensors, (), None, port)
+        return results
+
+    def poison(self):
+        """NaN into what launches that gave up should have written, where somebody still holds it."""
+        failed = set(self.native.failed_outputs())
+        for reference in self.recent:
+            tensor = reference()
+            if tensor is None or tensor.data_ptr() not in failed:
+                continue
+            if tensor.dtype.is_floating_point:
+                tensor.fill_(float("nan"))
+            elif tensor.dtype is not torch.bool:
+                tensor.fill_(-1)
+        self.recent.clear()
+
+    def synchronize(self):
+        try:
+            self.native.synchronize()
+        except ExecutionError:
+            self.poison()
+            raise
+
+    def close(self):
+        self.kept = None
+        self.native.close()
+
+    @property
+    def workspace_bytes(self):
+        return self.native.bytes

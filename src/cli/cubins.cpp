@@ -1,0 +1,39 @@
+// megakittens cubins --output DIR: the interpreters as files that a package ships.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "cli/commands.hpp"
+#include "jit/interpreter.hpp"
+#include "support/error.hpp"
+#include "support/files.hpp"
+
+namespace megakittens::cli {
+namespace {
+
+int run(const std::string& folder) {
+  std::error_code fault;
+  std::filesystem::create_directories(folder, fault);
+  if (fault) throw UserError(fmt::format("cannot create '{}': {}", folder, fault.message()));
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.path().extension() == ".cubin") std::filesystem::remove(entry.path());
+  for (const jit::Architecture architecture : {jit::Architecture::kSm90a, jit::Architecture::kSm100a}) {
+    const jit::CompileResult result = jit::compile(jit::interpreter_request(architecture));
+    const std::filesystem::path path = std::filesystem::path(folder) / jit::shipped_name(architecture);
+    write_file(path, jit::shipped_file(architecture, result.cubin));
+    std::puts(fmt::format("{}: {} bytes, {:.1f} s", path.string(), result.cubin.size(), result.seconds).c_str());
+  }
+  return kSuccess;
+}
+
+}  // namespace
+
+Command add_cubins(CLI::App& app) {
+  auto folder = std::make_shared<std::string>();
+  CLI::App* parser = app.add_subcommand("cubins", "Compile the interpreters into files that a package ships.");
+  parser->add_option("--output", *folder, "folder; its other cubins are removed")->required()->type_name("DIR");
+  return {parser, [folder] { return run(*folder); }};
+}
+
+}  // namespace megakittens::cli

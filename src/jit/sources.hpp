@@ -1,0 +1,25 @@
+// The interpreter's device sources, carried inside the library: an installed package has no source tree.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace megakittens::jit {
+
+/// `path` is how includes name the file: from the folder that holds device/.
+struct EmbeddedSource {
+  std::string_view path;
+  std::string_view text;
+};
+
+/// "interpreter/sm90.cu", "interpreter/sm100.cu", and every header that they reach when a GPU's compiler reads them.
+std::span<const EmbeddedSource> embedded_sources();
+
+/// The text of one of them. Throws InternalError where there is none of that name.
+std::string_view embedded_source(std::string_view path);
+
+/// 32 digits that change when any of them does.
+const std::string& sources_hash();
+
+}  // namespace megakittens::jit

@@ -1,0 +1,189 @@
+#include "runtime/cuda_program.hpp"
+
+#include <algorithm>
+
+#include "emulator/workspace.hpp"
+#include "runtime/host_run.hpp"
+#include "support/error.hpp"
+#include "support/log.hpp"
+#include "support/options.hpp"
+
+namespace megakittens::runtime {
+namespace {
+
+constexpr int kCapturing = 1;            // CU_STREAM_CAPTURE_STATUS_ACTIVE
+constexpr std::size_t kManyPlaces = 16;  // from here on, workspaces of streams without work are used again
+
+void expect_fit(const program::Program& program, const CudaDevice& device, const LoadedInterpreter& interpreter) {
+  const program::Config& config = program.config;
+  if (config.architecture != device.architecture())
+    throw UserError(fmt::format("program '{}' is made for {}, GPU {} '{}' is {}", program.name,
+                                program::name_of(config.architecture), device.ordinal(), device.name(),
+                                program::name_of(device.architecture())));
+  if (config.sms > device.sms())
+    throw CapacityError(fmt::format("program '{}' is made for {} multiprocessors, GPU {} '{}' has {}", program.name,
+                                    config.sms, device.ordinal(), device.name(), device.sms()));
+  if (config.pages != interpreter.pages || config.page_bytes != interpreter.page_bytes ||
+      config.slots != interpreter.slots)
+    throw CapacityError(fmt::format(
+        "the program was scheduled for {} pages of {} bytes and {} slots; this interpreter has {} of {} and {}",
+        config.pages, config.page_bytes, config.slots, interpreter.pages, interpreter.page_bytes, interpreter.slots));
+}
+
+}  // namespace
+
+CudaProgram::CudaProgram(program::Program program, CudaDevice& device, const std::vector<bool>& bound)
+    : program_(std::move(program)),
+      device_(device),
+      outputs_(output_storages(program_)),
+      blocking_(flag_option(Knob::blocking)) {
+  program::verify_bounds(program_);
+  RelaxedCapture relaxed;
+  ContextScope scope(device_.context());
+  expect_fit(program_, device_, device_.interpreter());
+  uploaded_ = std::make_unique<UploadedProgram>(program_, device_, bound);
+}
+
+CudaProgram::~CudaProgram() {
+  try {
+    close();
+  } catch (const std::exception& error) {
+    log(LogLevel::warning, "runtime", "while closing program '{}': {}", program_.name, error.what());
+  }
+}
+
+void CudaProgram::close() {
+  std::unique_lock alone(life_);
+  if (!uploaded_) return;
+  RelaxedCapture relaxed;
+  ContextScope scope(device_.context());
+  if (!places_.empty()) MK_CUDA(ctx_synchronize());
+  places_.clear();
+  uploaded_.reset();
+}
+
+void CudaProgram::expect_open() const {
+  if (!uploaded_)
+    throw UserError(fmt::format("program '{}' was closed: its memory has gone back to the GPU", program_.name));
+}
+
+void CudaProgram::launch(CuStream stream, std::span<const CuPointer> inputs, std::span<const CuPointer> outputs) {
+  MK_CHECK(inputs.size() == program_.inputs.size() && outputs.size() == outputs_.size(),
+           "{} inputs and {} outputs, the program has {} and {}", inputs.size(), outputs.size(), program_.inputs.size(),
+           outputs_.size());
+  thread_local std::vector<CuPointer> storages;
+  storages.assign(program_.storages.size(), 0);
+  for (std::size_t i = 0; i < inputs.size(); ++i) storages[program_.inputs[i].storage] = inputs[i];
+  for (std::size_t k = 0; k < outputs.size(); ++k) storages[outputs_[k]] = outputs[k];
+  for (bool launched = false; !launched; check()) {
+    std::shared_lock together(life_);
+    expect_open();
+    if (uploaded_->alarm.value() != 0) continue;
+    launch_on(stream, storages);
+    launched = true;
+    if (!blocking_) return;
+  }
+}
+
+void CudaProgram::launch_on(CuStream stream, std::span<const CuPointer> storages) {
+  ContextScope scope(device_.context());
+  bool capturing = false;
+  workspace_for(stream, capturing).launch(stream, storages);
+  if (!blocking_ || capturing) return;
+  MK_CUDA(stream_synchronize(stream));
+}
+
+CudaWorkspace& CudaProgram::workspace_for(CuStream stream, bool& capturing) {
+  int status = 0;
+  std::uint64_t capture = 0;
+  MK_CUDA(stream_get_capture_info(stream, &status, &capture, nullptr, nullptr, nullptr));
+  capturing = status == kCapturing;
+  if (!capturing) capture = 0;
+  unsigned long long number = 0;
+  if (stream != nullptr) MK_CUDA(stream_get_id(stream, &number));
+
+  std::scoped_lock lock(places_mutex_);
+  for (const Place& place : places_)
+    if (place.stream == number && place.capture == capture) return *place.workspace;
+  RelaxedCapture relaxed;
+  if (!capturing && places_.size() >= kManyPlaces)
+    for (Place& place : places_)
+      if (place.capture == 0 && place.workspace->idle()) {
+        place.stream = number;
+        return *place.workspace;
+      }
+  places_.push_back(
+      {.stream = number, .capture = capture, .workspace = std::make_unique<CudaWorkspace>(*uploaded_, capturing)});
+  return *places_.back().workspace;
+}
+
+void CudaProgram::check() {
+  {
+    std::shared_lock together(life_);
+    if (!uploaded_ || uploaded_->alarm.value() == 0) return;
+  }
+  clear_up();
+}
+
+void CudaProgram::synchronize() {
+  {
+    std::shared_lock together(life_);
+    expect_open();
+    ContextScope scope(device_.context());
+    MK_CUDA(ctx_synchronize());
+  }
+  check();
+}
+
+void CudaProgram::clear_up() {
+  std::unique_lock alone(life_);
+  expect_open();
+  if (uploaded_->alarm.value() == 0) return;  // another thread was first, and tells
+  RelaxedCapture relaxed;
+  ContextScope scope(device_.context());
+  // Launches behind the one that gave up return at once; none may be left when the words are cleared.
+  MK_CUDA(ctx_synchronize());
+  std::string text;
+  failed_outputs_.clear();
+  for (const Place& place : places_) {
+    const program::Control control = place.workspace->control();
+    if (control.abort == 0) continue;
+    if (text.empty()) text = emulator::describe(control.record, program_);
+    const std::vector<CuPointer> outputs = place.workspace->failed_outputs(control);
+    failed_outputs_.insert(failed_outputs_.end(), outputs.begin(), outputs.end());
+    place.workspace->reset();
+  }
+  uploaded_->alarm.set(0);
+  throw ExecutionError(fmt::format(
+      "program '{}' gave up on GPU {}: {}. Results of the calls since then are worthless; the next call is right again",
+      program_.name, device_.ordinal(), text.empty() ? "no record was left" : text));
+}
+
+void CudaProgram::plant_fault() {
+  const std::unique_lock alone(life_);
+  expect_open();
+  const ContextScope scope(device_.context());
+  MK_CUDA(ctx_synchronize());
+  for (const Place& place : places_) place.workspace->disturb();
+}
+
+std::vector<CuPointer> CudaProgram::failed_outputs() const {
+  std::shared_lock together(life_);
+  return failed_outputs_;
+}
+
+std::uint64_t CudaProgram::bytes() const {
+  std::shared_lock together(life_);
+  if (!uploaded_) return 0;
+  std::uint64_t total = uploaded_->instructions.bytes() + uploaded_->records.bytes();
+  std::scoped_lock lock(places_mutex_);
+  for (const Place& place : places_) total += place.workspace->bytes();
+  return total;
+}
+
+std::size_t CudaProgram::workspaces() const {
+  std::scoped_lock lock(places_mutex_);
+  return places_.size();
+}
+
+}  // namespace megakittens::runtime

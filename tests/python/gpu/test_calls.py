@@ -1,0 +1,207 @@
+"""megakittens.compile on a real GPU: results, streams, captured graphs, threads, errors, memory."""
+
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+import torch
+from models import close, inputs, mlp
+
+import megakittens
+from megakittens import _core
+
+
+def compiled(*args, **options):
+    """A compiled mlp that has been called once."""
+    f = megakittens.compile(mlp, **options)
+    f(*args)
+    return f
+
+
+@pytest.mark.parametrize("rows, width", [(1024, 1024), (512, 1024), (2048, 2048), (64, 128), (100, 264), (1, 8)])
+@pytest.mark.parametrize("numerics", ["eager", "fused"])
+def test_the_mlp_is_right(rows, width, numerics):
+    args = inputs(rows, width)
+    close(megakittens.compile(mlp, numerics=numerics)(*args), mlp(*args))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32])
+def test_other_types_are_right(dtype):
+    args = inputs(192, 256, dtype=dtype)
+    close(megakittens.compile(mlp)(*args), mlp(*args))
+
+
+def test_a_captured_graph_replays_on_another_stream_between_direct_calls():
+    x, W, b = inputs(512, 512)
+    f = compiled(x, W, b)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        for _ in range(3):
+            y = f(x, W, b)
+    other = torch.cuda.Stream()
+    for i in range(5):
+        x.normal_()
+        torch.cuda.synchronize()
+        with torch.cuda.stream(other):
+            graph.replay()
+        direct = f(x, W, b)
+        torch.cuda.synchronize()
+        close(y, mlp(x, W, b))
+        assert torch.equal(y, direct), i
+
+
+def test_ten_thousand_launches_of_two_programs_on_two_streams():
+    one, two = inputs(256, 256), inputs(200, 264)
+    f, g = compiled(*one), compiled(*two)
+    want_one, want_two = f(*one).clone(), g(*two).clone()
+    torch.cuda.synchronize()
+    a, b = torch.cuda.Stream(), torch.cuda.Stream()
+    for _ in range(5000):
+        with torch.cuda.stream(a):
+            y = f(*one)
+        with torch.cuda.stream(b):
+            z = g(*two)
+    f.synchronize()
+    g.synchronize()
+    assert torch.equal(y, want_one) and torch.equal(z, want_two)
+    close(y, mlp(*one))
+    close(z, mlp(*two))
+
+
+def test_threads_with_streams_of_their_own():
+    args = [inputs(256, 256, seed=seed) for seed in range(4)]
+    f = compiled(*args[0])
+    wrong = []
+
+    def work(mine):
+        with torch.cuda.stream(torch.cuda.Stream()):
+            want = mlp(*mine)
+            for _ in range(200):
+                y = f(*mine)
+            torch.cuda.current_stream().synchronize()
+            try:
+                close(y, want)
+            except AssertionError as error:
+                wrong.append(error)
+
+    torch.cuda.synchronize()
+    threads = [threading.Thread(target=work, args=(mine,)) for mine in args]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_results_of_earlier_calls_stay_intact():
+    x, W, b = inputs(512, 512)
+    f = compiled(x, W, b)
+    first = f(x, W, b)
+    kept = first.clone()
+    for _ in range(10):
+        f(torch.randn_like(x), W, b)
+    assert torch.equal(first, kept)
+
+
+def test_reused_outputs_are_the_same_tensor():
+    args = inputs(256, 256)
+    f = compiled(*args, reuse_outputs=True)
+    assert f(*args).data_ptr() == f(*args).data_ptr()
+    close(f(*args), mlp(*args))
+
+
+def test_inputs_are_written_in_place():
+    def step(cache, x):
+        cache.add_(x)
+        return cache * 2
+
+    x = torch.randn(256, 384, device="cuda").bfloat16()
+    ours, theirs = torch.zeros_like(x), torch.zeros_like(x)
+    f = megakittens.compile(step)
+    for _ in range(4):
+        close(f(ours, x), step(theirs, x))
+    close(ours, theirs)
+
+
+def test_misaligned_inputs_are_right():
+    base = torch.randn(1 + 256 * 256, device="cuda").bfloat16()
+    x = base[1:].view(256, 256)
+    w = torch.randn(256, 256, device="cuda").bfloat16() / 16
+    close(megakittens.compile(lambda x, w: torch.relu(x @ w))(x, w), torch.relu(x @ w))
+
+
+def test_many_layers_and_few_use_one_kernel_and_compile_nothing():
+    few = inputs(512, 512)
+    compiled(*few)
+    before = _core.compilation_count()
+    many = inputs(512, 512, layers=64)
+    start = time.perf_counter()
+    f = megakittens.compile(mlp)
+    y = f(*many)
+    torch.cuda.synchronize()
+    seconds = time.perf_counter() - start
+    assert _core.compilation_count() == before
+    close(y, mlp(*many), factor=8)
+    assert seconds < 10, f"{seconds:.1f} s from compile() to the first result"
+
+
+def test_a_module_with_weights_and_new_weights():
+    module = torch.nn.Sequential(*[torch.nn.Linear(256, 256) for _ in range(4)]).cuda().bfloat16().requires_grad_(False)
+    x = torch.randn(128, 256, device="cuda").bfloat16()
+    f = megakittens.compile(module)
+    close(f(x), module(x))
+    for parameter in module.parameters():
+        parameter.data = torch.randn_like(parameter) / 16
+    close(f(x), module(x))
+
+
+def test_close_returns_the_memory_and_a_later_call_says_so():
+    args = inputs(1024, 1024)
+    f = compiled(*args)
+    assert f.workspace_bytes > 0
+    torch.cuda.synchronize()
+    before = torch.cuda.mem_get_info()[0]
+    f.close()
+    assert torch.cuda.mem_get_info()[0] >= before
+    assert f.workspace_bytes == 0
+    with pytest.raises(megakittens.UserError, match="closed"):
+        f(*args)
+
+
+def test_the_first_call_inside_a_capture_is_refused():
+    args = inputs(256, 256)
+    f = megakittens.compile(mlp)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with pytest.raises(megakittens.UserError, match="before the capture"), torch.cuda.graph(graph):
+        f(*args)
+    close(f(*args), mlp(*args))
+
+
+def test_torch_compile_takes_the_backend():
+    args = inputs(256, 256)
+    f = torch.compile(mlp, backend="megakittens", fullgraph=True)
+    close(f(*args), mlp(*args))
+
+
+def test_tensors_on_two_devices_are_refused():
+    x, W, b = inputs(64, 64)
+    with pytest.raises(megakittens.UnsupportedError, match="tensors on 2 devices"):
+        megakittens.compile(mlp)(x, W, b.cpu())
+
+
+def test_a_fresh_process_is_ready_in_seconds():
+    code = (
+        "import time; start = time.perf_counter()\n"
+        "import torch, megakittens\n"
+        "x = torch.randn(256, 256, device='cuda').bfloat16(); torch.cuda.synchronize()\n"
+        "ready = time.perf_counter()\n"
+        "y = megakittens.compile(lambda x: torch.relu(x @ x))(x); torch.cuda.synchronize()\n"
+        "print('seconds', time.perf_counter() - ready, 'compiled', megakittens._core.compilation_count())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    words = done.stdout.split()
+    assert words[3] == "0", done.stdout
+    assert float(words[1]) < 20, done.stdout

@@ -1,0 +1,183 @@
+"""megakittens.compile on a GPU, on a stand-in for the driver: what a call launches and returns, and what is refused."""
+
+import gc
+
+import pytest
+import torch
+from stand_in import gpu
+
+import megakittens
+from megakittens import _core, compat
+
+__all__ = ["gpu"]
+
+
+def mlp(x, W, b):
+    for i in range(3):
+        x = torch.relu(x @ W[i] + b[i])
+    return x
+
+
+def inputs(rows=64, width=64):
+    torch.manual_seed(0)
+    return (
+        torch.randn(rows, width).bfloat16(),
+        torch.randn(3, width, width).bfloat16() / 8,
+        torch.randn(3, rows, width).bfloat16(),
+    )
+
+
+def close(ours, theirs):
+    torch.testing.assert_close(ours.float(), theirs.float(), rtol=2e-2, atol=2e-2)
+
+
+def test_a_call_is_right_and_one_launch(gpu):
+    f = megakittens.compile(mlp)
+    close(f(*inputs()), mlp(*inputs()))
+    launches, copies = gpu.count("cuLaunchKernelEx"), gpu.count("copies")
+    args = inputs()
+    f(*args)
+    assert gpu.count("cuLaunchKernelEx") == launches + 1
+    assert gpu.count("copies") == copies
+
+
+def test_results_of_earlier_calls_stay_intact_unless_buffers_are_reused(gpu):
+    args = inputs()
+    f = megakittens.compile(mlp)
+    first = f(*args)
+    kept = first.clone()
+    second = f(args[0] * 2, *args[1:])
+    assert torch.equal(first, kept) and not torch.equal(first, second)
+    g = megakittens.compile(mlp, reuse_outputs=True)
+    assert g(*args).data_ptr() == g(*args).data_ptr()
+
+
+def test_weights_of_a_module_are_bound_and_new_ones_are_noticed(gpu):
+    module = torch.nn.Linear(64, 64, bias=False).bfloat16().requires_grad_(False)
+    x = torch.randn(32, 64).bfloat16()
+    f = megakittens.compile(module)
+    close(f(x), module(x))
+    copies = gpu.count("copies")
+    f(x)
+    assert gpu.count("copies") == copies
+    module.weight.mul_(2)
+    close(f(x), module(x))
+    assert gpu.count("copies") == copies
+    module.weight = torch.nn.Parameter(torch.randn(64, 64).bfloat16(), requires_grad=False)
+    close(f(x), module(x))
+
+
+def test_an_input_is_written_in_place(gpu):
+    def f(x, y):
+        x.add_(y)
+        return x * 2
+
+    ours, theirs = torch.ones(64, 64).bfloat16(), torch.ones(64, 64).bfloat16()
+    y = torch.randn(64, 64).bfloat16()
+    close(megakittens.compile(f)(ours, y), f(theirs, y))
+    close(ours, theirs)
+
+
+def test_misaligned_inputs_are_copied_and_written_back(gpu):
+    def f(x):
+        x.mul_(3)
+        return x + 1
+
+    ours = torch.arange(257, dtype=torch.float32)
+    theirs = ours.clone()
+    close(megakittens.compile(f)(ours[1:]), f(theirs[1:]))
+    close(ours, theirs)
+
+
+def test_sizes_of_zero_and_several_outputs_are_right(gpu):
+    f = megakittens.compile(lambda x: (x + 1, {"a": x * 2}))
+    for shape in [(0, 8), (16, 64)]:
+        x = torch.randn(shape)
+        one, two = f(x)
+        close(one, x + 1)
+        close(two["a"], x * 2)
+
+
+def test_a_second_model_compiles_nothing(gpu):
+    args = inputs()
+    megakittens.compile(mlp)(*args)
+    before = _core.compilation_count()
+    megakittens.compile(lambda x: torch.nn.functional.gelu(x) * 2)(args[0])
+    megakittens.compile(mlp)(*inputs(32, 128))
+    assert _core.compilation_count() == before
+
+
+def test_the_first_call_inside_a_capture_is_refused(gpu, monkeypatch):
+    monkeypatch.setattr(compat, "capturing", lambda: True)
+    with pytest.raises(megakittens.UserError, match="call it once before the capture"):
+        megakittens.compile(mlp)(*inputs())
+
+
+def test_close_gives_the_memory_back_and_later_calls_say_so(gpu):
+    f = megakittens.compile(mlp)
+    f(*inputs())
+    gc.collect()
+    held = gpu.count("bytes")
+    assert f.workspace_bytes > 0
+    f.close()
+    assert gpu.count("bytes") < held
+    assert f.workspace_bytes == 0
+    with pytest.raises(megakittens.UserError, match="was closed"):
+        f(*inputs())
+
+
+def test_out_of_memory_is_tried_again_after_pytorch_gave_back_what_it_holds(gpu, monkeypatch):
+    f = megakittens.compile(mlp)
+    held = gpu.count("bytes")
+    gpu.set("memory", held + 1000)
+    with pytest.raises(megakittens.CapacityError, match="the GPU is out of memory: .* bytes"):
+        f(*inputs())
+    emptied = []
+
+    def empty_cache():
+        emptied.append(1)
+        gpu.set("memory", 1 << 34)
+
+    monkeypatch.setattr(compat, "empty_cache", empty_cache)
+    close(f(*inputs()), mlp(*inputs()))
+    assert emptied
+
+
+def test_device_cuda_wants_tensors_there():
+    with pytest.raises(megakittens.UserError, match=r"device='cuda' runs tensors on 'cuda'; these are on 'cpu'"):
+        megakittens.compile(mlp, device="cuda")(*inputs())
+
+
+def test_explain_and_save_show_the_program(gpu, tmp_path):
+    f = megakittens.compile(mlp)
+    f(*inputs())
+    text = f.explain()
+    assert "graph mlp" in text and "instructions" in text and "gemm" in text
+    f.save(str(tmp_path / "mlp.mkp"))
+    assert (tmp_path / "mlp.mkp").stat().st_size > 1000
+
+
+def test_after_a_launch_gave_up_its_results_are_nan_and_the_next_call_is_right(gpu):
+    args = inputs()
+    f = megakittens.compile(mlp)
+    good = f(*args)
+    kept = good.clone()
+    f.executables[0].engine.native.plant_fault()
+    bad = f(*args)
+    with pytest.raises(megakittens.ExecutionError, match=r"gave up on GPU 0: .* of node '.*' waited too long for"):
+        f.synchronize()
+    assert bad.isnan().all()
+    assert torch.equal(good, kept)
+    close(f(*args), mlp(*args))
+
+
+def test_a_launch_that_gave_up_is_told_at_the_next_call(gpu):
+    args = inputs()
+    f = megakittens.compile(mlp)
+    f(*args)
+    f.executables[0].engine.native.plant_fault()
+    bad = f(*args)
+    with pytest.raises(megakittens.ExecutionError, match="Results of the calls since then are worthless"):
+        f(*args)
+    assert bad.isnan().all()
+    close(f(*args), mlp(*args))

@@ -1,0 +1,230 @@
+// The host's side of a GPU, on a stand-in for the driver that runs kernels on the emulator: what a call launches, what
+// travels with it, and what is said when something fails.
+#include "runtime/cuda_program.hpp"
+
+#include <gmock/gmock.h>
+
+#include "ir/builder.hpp"
+#include "support/device_run.hpp"
+#include "support/environment.hpp"
+#include "support/error.hpp"
+#include "support/stand_in.hpp"
+
+namespace megakittens::test {
+namespace {
+
+using ir::Builder;
+using ir::DType;
+using ir::Handle;
+using testing::HasSubstr;
+
+schedule::ScheduleOptions small_machine() {
+  schedule::ScheduleOptions options;
+  options.config.sms = 4;
+  options.config.cluster = 1;
+  return options;
+}
+
+/// x @ W[i] + b[i], with relu.
+ir::Graph mlp(std::int64_t layers, std::int64_t rows = 64, std::int64_t width = 64) {
+  Builder b("mlp");
+  Handle x = b.input("x", DType::bf16, {rows, width});
+  const Handle weights = b.input("W", DType::bf16, {layers, width, width});
+  const Handle bias = b.input("b", DType::bf16, {layers, rows, width});
+  auto pick = [](const Handle& t, std::int64_t i) { return Handle{t.value, t.view.select(0, i)}; };
+  for (std::int64_t i = 0; i < layers; ++i) x = b.relu(b.add(b.matmul(x, pick(weights, i)), pick(bias, i)));
+  b.output(x);
+  return b.build();
+}
+
+class CudaProgram : public testing::Test {
+ protected:
+  CudaProgram() : folder_("MEGAKITTENS_CACHE_DIR", testing::TempDir() + "mk_cuda_program") {
+    driver.set("emulate", 1);
+    EXPECT_EQ(gpu_problem(), "");  // makes the context current
+  }
+  /// The sentence of the error that `f` throws.
+  template <class E, class F>
+  std::string sentence(F&& f) {
+    try {
+      f();
+    } catch (const E& error) {
+      return error.what();
+    }
+    return "nothing was thrown";
+  }
+
+  StandInDriver driver;
+
+ private:
+  ScopedVariable folder_;
+};
+
+TEST_F(CudaProgram, a_call_is_one_launch_and_nothing_else) {
+  DeviceRun run(mlp(2), small_machine());
+  run.launch();
+  const char* watched[] = {
+      "copies",        "fills",           "cuMemAlloc", "cuStreamSynchronize", "cuTensorMapEncodeTiled",
+      "cuEventRecord", "cuCtxSynchronize"};
+  std::vector<std::int64_t> before;
+  for (const char* name : watched) before.push_back(driver.count(name));
+  const std::int64_t launches = driver.count("cuLaunchKernelEx");
+  for (int i = 0; i < 3; ++i) run.launch();
+  EXPECT_EQ(driver.count("cuLaunchKernelEx"), launches + 3);
+  for (std::size_t i = 0; i < before.size(); ++i) EXPECT_EQ(driver.count(watched[i]), before[i]) << watched[i];
+  EXPECT_EQ(run.problem(), "");
+}
+
+TEST_F(CudaProgram, results_are_right_whether_tensors_travel_with_the_call_or_are_bound) {
+  for (const std::vector<bool>& bound :
+       {std::vector<bool>{}, std::vector<bool>{false, true, true}, std::vector<bool>{true, true, true}}) {
+    DeviceRun run(mlp(3), small_machine());
+    run.loaded = std::make_unique<runtime::CudaProgram>(run.program, runtime::CudaDevice::get(0), bound);
+    run.run();
+    EXPECT_EQ(run.problem(), "") << bound.size() << ": " << driver.report();
+  }
+}
+
+TEST_F(CudaProgram, what_has_no_room_in_the_parameters_joins_the_tables) {
+  DeviceRun run(mlp(20), small_machine());
+  const runtime::CallLayout layout = runtime::lay_out(run.program, {});
+  EXPECT_LE(layout.call_maps.size(), program::kMaxCallMaps);
+  EXPECT_FALSE(layout.bound_storages.empty());
+  EXPECT_EQ(layout.call_storages.size() + layout.bound_storages.size(), 4u);
+  run.run();
+  EXPECT_EQ(run.problem(), "") << driver.report();
+}
+
+TEST_F(CudaProgram, a_tensor_at_another_address_is_followed) {
+  for (const std::vector<bool>& bound : {std::vector<bool>{}, std::vector<bool>{true, true, true}}) {
+    DeviceRun run(mlp(2), small_machine());
+    run.loaded = std::make_unique<runtime::CudaProgram>(run.program, runtime::CudaDevice::get(0), bound);
+    run.run();
+    for (int i = 0; i < 12; ++i) {
+      run.move_inputs();
+      run.run();
+      EXPECT_EQ(run.problem(), "") << "move " << i << ": " << driver.report();
+    }
+  }
+}
+
+TEST_F(CudaProgram, a_captured_graph_has_a_workspace_of_its_own_and_replays_elsewhere) {
+  DeviceRun run(mlp(2), small_machine());
+  run.launch();
+  MK_CUDA(stream_begin_capture(run.stream, 0));
+  run.launch();
+  run.launch();
+  runtime::CuGraph graph = nullptr;
+  runtime::CuGraphExec exec = nullptr;
+  MK_CUDA(stream_end_capture(run.stream, &graph));
+  MK_CUDA(graph_instantiate(&exec, graph, 0));
+  EXPECT_EQ(run.loaded->workspaces(), 2u);
+  for (int i = 0; i < 3; ++i) {
+    run.clear_outputs();
+    run.launch();
+    MK_CUDA(graph_launch(exec, nullptr));
+    EXPECT_EQ(run.problem(), "") << driver.report();
+  }
+  MK_CUDA(graph_exec_destroy(exec));
+  MK_CUDA(graph_destroy(graph));
+}
+
+TEST_F(CudaProgram, streams_have_workspaces_and_streams_without_work_lend_theirs) {
+  DeviceRun run(mlp(1), small_machine());
+  for (int i = 0; i < 40; ++i) {
+    runtime::CuStream stream = nullptr;
+    MK_CUDA(stream_create(&stream, 1));
+    run.launch(stream);
+    MK_CUDA(stream_destroy(stream));
+  }
+  EXPECT_EQ(run.loaded->workspaces(), 16u);
+  EXPECT_EQ(run.problem(), "");
+}
+
+TEST_F(CudaProgram, a_launch_that_gives_up_is_told_at_the_next_call_which_names_the_wait_and_then_all_is_right) {
+  DeviceRun run(mlp(2), small_machine());
+  const program::Program good = run.program;
+  const std::size_t waiting = spoil_a_wait(run.program);
+  run.rebind();
+  run.launch();
+  const std::string text = sentence<ExecutionError>([&] { run.launch(); });
+  EXPECT_THAT(text, HasSubstr(fmt::format("instruction {} of node '", waiting)));
+  EXPECT_THAT(text, HasSubstr("waited too long for counter"));
+  EXPECT_THAT(text, HasSubstr("program 'mlp' gave up on GPU 0"));
+  EXPECT_EQ(run.loaded->failed_outputs().size(), 1u);
+  run.launch();
+  EXPECT_THAT(sentence<ExecutionError>([&] { run.loaded->synchronize(); }), HasSubstr("waited too long"));
+  EXPECT_NO_THROW(run.loaded->synchronize());
+  run.program = good;
+  run.rebind();
+  run.run();
+  EXPECT_EQ(run.problem(), "");
+}
+
+TEST_F(CudaProgram, a_blocking_call_tells_at_once) {
+  const ScopedVariable blocking("MEGAKITTENS_BLOCKING", "1");
+  DeviceRun run(mlp(2), small_machine());
+  spoil_a_wait(run.program);
+  run.rebind();
+  EXPECT_THAT(sentence<ExecutionError>([&] { run.launch(); }), HasSubstr("waited too long"));
+}
+
+TEST_F(CudaProgram, closing_gives_the_memory_back_and_later_calls_say_so) {
+  DeviceRun run(mlp(2), small_machine());
+  const std::int64_t before = driver.count("bytes");
+  const auto program = std::make_unique<runtime::CudaProgram>(run.program, runtime::CudaDevice::get(0));
+  run.launch();
+  EXPECT_GT(driver.count("bytes"), before);
+  EXPECT_GT(run.loaded->bytes(), 0u);
+  program->close();
+  run.loaded->close();
+  EXPECT_LT(driver.count("bytes"), before);
+  EXPECT_EQ(run.loaded->bytes(), 0u);
+  EXPECT_THAT(sentence<UserError>([&] { run.launch(); }), HasSubstr("was closed"));
+}
+
+TEST_F(CudaProgram, too_little_memory_is_an_error_with_the_bytes_and_nothing_is_lost) {
+  DeviceRun run(mlp(2), small_machine());
+  const std::int64_t held = driver.count("bytes");
+  driver.set("memory", held + 100);
+  EXPECT_THAT(sentence<CapacityError>([&] { run.launch(); }), HasSubstr("the GPU is out of memory"));
+  driver.set("memory", std::int64_t{1} << 34);
+  EXPECT_EQ(driver.count("bytes"), held);
+  run.run();
+  EXPECT_EQ(run.problem(), "");
+}
+
+TEST_F(CudaProgram, what_does_not_fit_the_machine_is_refused_in_words) {
+  EXPECT_THAT(sentence<UserError>([] { runtime::CudaDevice::get(3); }), HasSubstr("there is no GPU 3"));
+  driver.set("devices", 2);
+  driver.set("major", 8);
+  EXPECT_THAT(sentence<UserError>([] { runtime::CudaDevice::get(1); }), HasSubstr("has compute capability 8.0"));
+  driver.set("major", 9);
+  DeviceRun run(mlp(1), small_machine());
+  run.program.config.sms = 400;
+  EXPECT_THAT(sentence<CapacityError>([&] { run.rebind(); }), HasSubstr("400 multiprocessors"));
+  run.program.config.sms = 4;
+  run.program.config.architecture = program::Architecture::sm_100a;
+  EXPECT_THAT(sentence<UserError>([&] { run.rebind(); }), HasSubstr("is made for sm_100a"));
+  driver.set("devices", 1);
+}
+
+TEST_F(CudaProgram, a_misaligned_address_is_named) {
+  DeviceRun run(mlp(1), small_machine());
+  const runtime::CuPointer inputs[] = {0x1008, 0x2000, 0x3000};
+  const runtime::CuPointer outputs[] = {0x4000};
+  EXPECT_THAT(sentence<UserError>([&] { run.loaded->launch(nullptr, inputs, outputs); }),
+              HasSubstr("'x' lies at 0x1008"));
+}
+
+TEST_F(CudaProgram, a_driver_that_refuses_a_launch_says_so) {
+  DeviceRun run(mlp(1), small_machine());
+  driver.set("launch_result", 719);
+  EXPECT_THAT(sentence<ExecutionError>([&] { run.launch(); }), HasSubstr("unspecified launch failure (error 719)"));
+  driver.set("launch_result", 0);
+  run.run();
+  EXPECT_EQ(run.problem(), "");
+}
+
+}  // namespace
+}  // namespace megakittens::test

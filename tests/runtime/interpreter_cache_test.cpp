@@ -1,0 +1,108 @@
+// Where the interpreter's machine code comes from, with a compiler that stands in for NVRTC and counts.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "jit/cubin_file.hpp"
+#include "jit/interpreter.hpp"
+#include "support/environment.hpp"
+#include "support/files.hpp"
+#include "support/log.hpp"
+#include "support/stand_in.hpp"
+
+namespace megakittens::jit {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class InterpreterCache : public testing::Test {
+ protected:
+  InterpreterCache()
+      : folder_(
+            fs::path(testing::TempDir()) /
+            fmt::format("mk_cache_{}_{}", ::getpid(), testing::UnitTest::GetInstance()->current_test_info()->name())),
+        variable_("MEGAKITTENS_CACHE_DIR", folder_.string()) {
+    fs::remove_all(folder_);
+    set_log_sink([this](LogLevel, std::string_view, std::string_view text) { log_ += std::string(text) + "\n"; });
+  }
+  ~InterpreterCache() override {
+    set_log_sink({});
+    fs::remove_all(folder_);
+  }
+  fs::path only_file() const {
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator(folder_)) files.push_back(entry.path());
+    EXPECT_EQ(files.size(), 1u);
+    return files.empty() ? fs::path() : files[0];
+  }
+
+  test::StandInDriver stand_in_;
+  fs::path folder_;
+  test::ScopedVariable variable_;
+  std::string log_;
+};
+
+TEST_F(InterpreterCache, what_was_compiled_once_is_not_compiled_again) {
+  const std::uint64_t before = compilation_count();
+  const InterpreterCubin first = interpreter_cubin(Architecture::kSm90a);
+  EXPECT_EQ(first.origin, "compiled");
+  EXPECT_EQ(first.compiler, "nvrtc13.0");
+  const InterpreterCubin second = interpreter_cubin(Architecture::kSm90a);
+  EXPECT_EQ(second.origin, "cached");
+  EXPECT_EQ(second.bytes, first.bytes);
+  EXPECT_EQ(compilation_count(), before + 1);
+  EXPECT_THAT(only_file().filename().string(), HasSubstr("interpreter-sm_90a-"));
+}
+
+TEST_F(InterpreterCache, a_damaged_file_is_compiled_anew_and_replaced) {
+  const std::string bytes = interpreter_cubin(Architecture::kSm100a).bytes;
+  std::string text = read_file(only_file(), 1 << 20);
+  text.back() = static_cast<char>(text.back() ^ 1);
+  write_file(only_file(), text);
+  // What this process compiled it still knows.
+  EXPECT_EQ(interpreter_cubin(Architecture::kSm100a).bytes, bytes);
+  EXPECT_THAT(log_, HasSubstr("is damaged or cannot be read: compiling anew"));
+  for (const std::string_view part : {"", "megakittens-cubin 1", "megakittens-cubin 1 x y 3\nabc"}) {
+    write_file(only_file(), part);
+    EXPECT_EQ(interpreter_cubin(Architecture::kSm100a).bytes, bytes) << part;
+  }
+}
+
+TEST_F(InterpreterCache, a_cache_that_cannot_be_written_costs_a_warning) {
+  std::ofstream(folder_.string()) << "a file where the folder should be";
+  const InterpreterCubin cubin = interpreter_cubin(Architecture::kSm90a);
+  EXPECT_EQ(cubin.origin, "compiled");
+  EXPECT_THAT(log_, HasSubstr("is not kept, and will be compiled again next time: cannot create"));
+}
+
+TEST_F(InterpreterCache, a_full_disk_costs_a_warning) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
+  const test::ScopedVariable full("MEGAKITTENS_CACHE_DIR", "/dev/full");
+  EXPECT_EQ(interpreter_cubin(Architecture::kSm90a).origin, "compiled");
+  EXPECT_THAT(log_, HasSubstr("is not kept"));
+}
+
+TEST_F(InterpreterCache, several_threads_compile_once) {
+  const std::uint64_t before = compilation_count();
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) threads.emplace_back([] { interpreter_cubin(Architecture::kSm100a); });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_LE(compilation_count(), before + 1);
+}
+
+TEST_F(InterpreterCache, a_shipped_file_has_its_sources_in_its_name_and_a_checksum) {
+  const std::string name = shipped_name(Architecture::kSm90a);
+  EXPECT_THAT(name, HasSubstr("interpreter-sm_90a-"));
+  EXPECT_NE(name.substr(20), shipped_name(Architecture::kSm100a).substr(20));
+  const std::string file = shipped_file(Architecture::kSm90a, "code");
+  const std::string key = name.substr(19, 32);
+  EXPECT_EQ(unpack_cubin(key, file), "code") << name;
+  EXPECT_EQ(unpack_cubin(key, file + "x"), std::nullopt);
+  EXPECT_EQ(unpack_cubin("another", file), std::nullopt);
+}
+
+}  // namespace
+}  // namespace megakittens::jit
