@@ -99,8 +99,9 @@ CudaWorkspace& CudaProgram::workspace_for(CuStream stream, bool& capturing) {
   MK_CUDA(stream_get_capture_info(stream, &status, &capture, nullptr, nullptr, nullptr));
   capturing = status == kCapturing;
   if (!capturing) capture = 0;
-  unsigned long long number = 0;
-  if (stream != nullptr) MK_CUDA(stream_get_id(stream, &number));
+  // A capturing stream may not be asked for its number; within one capture its handle tells it apart.
+  unsigned long long number = capturing ? reinterpret_cast<std::uintptr_t>(stream) : 0;
+  if (!capturing && stream != nullptr) MK_CUDA(stream_get_id(stream, &number));
 
   std::scoped_lock lock(places_mutex_);
   for (const Place& place : places_)
