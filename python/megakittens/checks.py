@@ -86,6 +86,8 @@ def layouts(inputs_of_graph, tensors):
                 f"{dtype}{list(tensor.shape)} with strides {list(tensor.stride())} now (its .data was "
                 f"replaced?): compile again, or give it its old layout"
             )
+        if compat.has_no_memory(tensor):
+            raise UnsupportedError(f"'{name}' has no memory of its own: it is a fake or meta tensor")
         if tensor.is_neg() or tensor.is_conj():
             raise UnsupportedError(
                 f"'{name}' is a view that negates or conjugates its memory lazily: pass it through .resolve_neg() or "

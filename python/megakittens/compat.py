@@ -1,4 +1,5 @@
-"""Everything of PyTorch that is private or changes between its versions, in one place (written for torch 2.11)."""
+"""Everything of PyTorch that is private or changes between its versions (written for torch 2.11), for capture; the same for
+calls is in compat_calls.py."""
 
 import operator
 import re
@@ -57,6 +58,16 @@ def lower(gm, example_inputs, compiler):
     return backend(gm, example_inputs)
 
 
+def marked(callable_, executables):
+    """Says on what Dynamo gets which executable it leads to; Dynamo's own wrapper around it shows the same attribute."""
+    inner = callable_
+    while hasattr(inner, "_torchdynamo_orig_callable"):
+        inner = inner._torchdynamo_orig_callable
+    if len(executables) == 1:
+        inner.megakittens = executables[0]
+    return callable_
+
+
 def real_tensors():
     """A context in which tensors have data again: a backend is called while PyTorch traces without."""
     return torch._subclasses.fake_tensor.unset_fake_temporarily()
@@ -85,6 +96,11 @@ def device_index(device):
 def empty_cache():
     """Memory that PyTorch holds and nobody uses goes back to the GPU."""
     torch.cuda.empty_cache()
+
+
+def has_no_memory(tensor):
+    """Fake and meta tensors, which have a layout only."""
+    return isinstance(tensor, torch._subclasses.FakeTensor) or tensor.is_meta
 
 
 def boxed(function):

@@ -5,7 +5,7 @@ import functools
 
 import torch
 
-from megakittens import _core, checks, compat
+from megakittens import _core, checks, compat, compat_calls, fast
 from megakittens.backend import compile_graph
 from megakittens.cuda import COMPILES
 from megakittens.errors import Error, UnsupportedError, UserError
@@ -38,7 +38,11 @@ class Compiled:
         self._run = run
         self.graphs = []
         self.executables = []
-        self._compiled = compat.optimize(self._backend, fn)
+        function = compat_calls.frame_function(fn)
+        self._fast = fast.FastCalls(function, None if function is fn else fn) if function is not None else None
+        self._looked = 0  # so many executables were known to `_fast`
+        self._compiled = compat.optimize(self._backend, function or fn)
+        self._hooked = compat.optimize(self._backend, fn)  # a module whose hooks run around what is compiled
 
     def _backend(self, gm, example_inputs):
         name = getattr(self._original, "__name__", type(self._original).__name__)
@@ -47,17 +51,34 @@ class Compiled:
         )
 
     def __call__(self, *args, **kwargs):
+        if self._fast is not None:
+            for form in self._fast.forms:
+                result = form(*args, **kwargs)
+                if result is not fast.MISSED:
+                    if form is not self._fast.forms[0]:
+                        self._fast.prefer(form)
+                    return result
+        return self._call(args, kwargs)
+
+    def _call(self, args, kwargs):
+        """Through Dynamo, which captures where this call is none that it knows."""
         if not self.executables and self._run is None and compat.capturing():
             raise UserError(COMPILES)
+        compiled = self._hooked if compat_calls.has_hooks(self._original) else self._compiled
         while True:
             try:
-                return self._compiled(*args, **kwargs)
+                result = compiled(*args, **kwargs)
+                break
             except compat.RecompileLimit:
                 compat.raise_recompile_limit()
             except (compat.Unsupported, compat.BackendFailed) as error:
                 # Where it arose inside PyTorch's compiler helps nobody.
                 ours = translate(error).with_traceback(None)
                 raise ours from (None if isinstance(ours, Error) else error)
+        if self._fast is not None and len(self.executables) != self._looked and not compat_calls.is_compiling():
+            self._looked = len(self.executables)
+            self._fast.look(self.executables, args, kwargs)
+        return result
 
     def synchronize(self):
         """Waits for the GPU, and raises ExecutionError where a launch gave up."""
@@ -66,6 +87,7 @@ class Compiled:
 
     def close(self):
         """Waits for the GPU and gives back the memory of every captured shape. A later call raises UserError."""
+        self._fast = None
         for executable in self.executables:
             executable.engine.close()
 
