@@ -1,6 +1,7 @@
 """Everything of PyTorch that is private or changes between its versions (written for torch 2.11), for capture; the same for
 calls is in compat_calls.py."""
 
+import contextlib
 import operator
 import re
 import types
@@ -10,12 +11,14 @@ import torch._dynamo
 import torch._dynamo.config
 import torch._dynamo.exc
 import torch.fx
+import torch.utils._pytree
 from torch._dynamo.backends.common import aot_autograd
 from torch._functorch._aot_autograd.schemas import OutputType
 from torch._ops import HigherOrderOperator, OpOverload
 
 Unsupported = torch._dynamo.exc.Unsupported
 BackendFailed = torch._dynamo.exc.BackendCompilerFailed
+FailedTrace = torch._dynamo.exc.TorchRuntimeError
 RecompileLimit = torch._dynamo.exc.FailOnRecompileLimitHit
 
 
@@ -35,6 +38,34 @@ def raise_recompile_limit():
 def unlimited_recompiles():
     """A context in which Dynamo captures however many shapes it has seen."""
     return torch._dynamo.config.patch(recompile_limit=1 << 20, accumulated_recompile_limit=1 << 20)
+
+
+@contextlib.contextmanager
+def known_calls_only():
+    """A context in which Dynamo compiles nothing: where it would, NotKnown is raised before anything has happened."""
+    try:
+        with torch.compiler.set_stance("fail_on_recompile"):
+            yield
+    except RuntimeError as error:
+        if "'fail_on_recompile'" not in str(error):
+            raise
+        raise NotKnown from None
+
+
+class NotKnown(Exception):
+    """Of a call that was not captured before."""
+
+
+def mixed_devices(error):
+    """The devices of an operation that PyTorch refused because they are different ones, as text; None for other errors."""
+    found = re.search(r"found two different devices ([\w:]+), ([\w:]+)", str(error))
+    return f"{found[1]} and {found[2]}" if found else None
+
+
+def tensors_in(value, name):
+    """(name as a user would write it, tensor) of every tensor in nested lists, tuples and dicts."""
+    pairs, _ = torch.utils._pytree.tree_flatten_with_path(value)
+    return [(name + torch.utils._pytree.keystr(path), leaf) for path, leaf in pairs if isinstance(leaf, torch.Tensor)]
 
 
 def separate(fn):

@@ -9,6 +9,7 @@ from megakittens import _core, checks, compat, compat_calls, fast
 from megakittens.backend import compile_graph
 from megakittens.cuda import COMPILES
 from megakittens.errors import Error, UnsupportedError, UserError
+from megakittens.signature import Signature
 
 
 def compile(fn=None, **options):
@@ -38,7 +39,7 @@ class Compiled:
         self._run = run
         self.graphs = []
         self.executables = []
-        function = compat_calls.frame_function(fn)
+        self._function = function = compat_calls.frame_function(fn)
         self._fast = fast.FastCalls(function, None if function is fn else fn) if function is not None else None
         self._looked = 0  # so many executables were known to `_fast`
         self._compiled = compat.optimize(self._backend, function or fn)
@@ -62,15 +63,22 @@ class Compiled:
 
     def _call(self, args, kwargs):
         """Through Dynamo, which captures where this call is none that it knows."""
-        if not self.executables and self._run is None and compat.capturing():
-            raise UserError(COMPILES)
         compiled = self._hooked if compat_calls.has_hooks(self._original) else self._compiled
         while True:
             try:
-                result = compiled(*args, **kwargs)
+                with compat.known_calls_only() if compat.capturing() else contextlib.nullcontext():
+                    result = compiled(*args, **kwargs)
                 break
+            except compat.NotKnown:
+                raise UserError(COMPILES) from None
             except compat.RecompileLimit:
                 compat.raise_recompile_limit()
+            except compat.FailedTrace as error:
+                if compat.mixed_devices(error) is None:
+                    raise
+                checks.one_device(checks.devices_of(Signature(self._function).values(args, kwargs)) if self._function else {})
+                where = compat.mixed_devices(error)
+                raise UnsupportedError(f"tensors on 2 devices: {where}. Move them to one device") from None
             except (compat.Unsupported, compat.BackendFailed) as error:
                 # Where it arose inside PyTorch's compiler helps nobody.
                 ours = translate(error).with_traceback(None)

@@ -107,10 +107,33 @@ def test_a_second_model_compiles_nothing(gpu):
     assert _core.compilation_count() == before
 
 
-def test_the_first_call_inside_a_capture_is_refused(gpu, monkeypatch):
+def test_the_first_call_of_a_shape_inside_a_capture_is_refused_before_anything_is_compiled(gpu, monkeypatch):
+    f = megakittens.compile(mlp)
+
+    def dynamo_compiles(*_):
+        raise AssertionError("Dynamo asks for the state of random numbers, which spoils a capture")
+
+    def refused(*args):
+        with pytest.raises(megakittens.UserError, match="call it once before the capture"), monkeypatch.context() as patch:
+            patch.setattr(compat, "capturing", lambda: True)
+            patch.setattr(torch.random, "get_rng_state", dynamo_compiles)
+            f(*args)
+
+    refused(*inputs())
+    close(f(*inputs()), mlp(*inputs()))
+    refused(*inputs(32, 128))
+    close(f(*inputs(32, 128)), mlp(*inputs(32, 128)))
+
+
+def test_calls_that_are_known_may_be_captured_whichever_way_they_take(gpu, monkeypatch):
+    def g(x):
+        return x + 1, x.t()
+
+    f, x = megakittens.compile(g), torch.ones(8, 16)
+    f(x)
     monkeypatch.setattr(compat, "capturing", lambda: True)
-    with pytest.raises(megakittens.UserError, match="call it once before the capture"):
-        megakittens.compile(mlp)(*inputs())
+    close(f(x)[0], x + 1)
+    assert gpu.fast_calls == 0
 
 
 def test_close_gives_the_memory_back_and_later_calls_say_so(gpu):
