@@ -204,3 +204,23 @@ def test_a_launch_that_gave_up_is_told_at_the_next_call(gpu):
         f(*args)
     assert bad.isnan().all()
     close(f(*args), mlp(*args))
+
+
+def test_the_inputs_device_decides_which_of_several_gpus_runs(gpu, monkeypatch):
+    gpu.set("devices", 2)
+    before = gpu.count("cuDevicePrimaryCtxRetain")
+    first, second = megakittens.compile(mlp), megakittens.compile(mlp)
+    close(first(*inputs()), mlp(*inputs()))
+    monkeypatch.setattr(compat, "device_index", lambda device: 1)
+    close(second(*inputs()), mlp(*inputs()))
+    close(second(*inputs()), mlp(*inputs()))
+    close(first(*inputs()), mlp(*inputs()))
+    assert gpu.count("cuDevicePrimaryCtxRetain") <= before + 2
+    for f, number in ((first, 0), (second, 1)):
+        f.executables[0].engine.native.plant_fault()
+        f(*inputs())
+        with pytest.raises(megakittens.ExecutionError, match=f"gave up on GPU {number}"):
+            f.synchronize()
+    monkeypatch.setattr(compat, "device_index", lambda device: 2)
+    with pytest.raises(megakittens.UserError, match="there is no GPU 2: the driver shows 2"):
+        megakittens.compile(mlp)(*inputs(32, 64))
