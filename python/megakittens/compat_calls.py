@@ -9,7 +9,7 @@ from torch._functorch._aot_autograd.schemas import OutputType
 
 from megakittens.compat import placeholder_index
 
-is_compiling = torch.compiler.is_compiling
+is_compiling = torch.compiler.is_dynamo_compiling  # quick; whatever else traces has tensors of its own kind, or a mode
 
 
 def outer_state():

@@ -22,11 +22,7 @@ SOURCE = """
         try:
             if (
                 mk_wrapper.cache_entry is None
-                or mk_function.__code__ is not mk_code
-                or mk_function.__defaults__ is not mk_defaults
-                or mk_function.__kwdefaults__ is not mk_kwdefaults
-                or mk_module._forward_hooks
-                or mk_module._forward_pre_hooks
+                or {changed}
                 or not mk_tensors({tensors})
                 or not mk_check({values})
             ):
@@ -40,15 +36,20 @@ SOURCE = """
 """
 
 
-def without_hooks(source):
-    return "".join(line for line in source.splitlines(keepends=True) if "mk_module" not in line)
+# What Dynamo's guards do not look at: a function's own parts, and the hooks of a module that is called.
+FUNCTION_CHANGED = """(
+                    mk_function.__code__ is not mk_code
+                    or mk_function.__defaults__ is not mk_defaults
+                    or mk_function.__kwdefaults__ is not mk_kwdefaults
+                )"""
+MODULE_CHANGED = "mk_module._forward_hooks or mk_module._forward_pre_hooks"
 
 
 class FastCalls:
     """The forms of one function, the last used first. Each takes the function's arguments."""
 
     def __init__(self, function, module=None):
-        """`module`, where it is one that is called, may have hooks, which Dynamo's guards do not look at."""
+        """`function` calls nothing but `module`, where there is one."""
         self.function = function
         self.module = module
         self.forms = ()
@@ -57,8 +58,8 @@ class FastCalls:
         weakref.finalize(self, _forget, function.__globals__, self.names)
 
     def look(self, executables, args, kwargs):
-        """Takes what Dynamo has compiled since the last look, `args` and `kwargs` being those of the last call; drops what
-        Dynamo has dropped."""
+        """The forms, with what Dynamo has compiled since the last look and without what it has dropped. `args` and `kwargs`
+        are those of the last call."""
         forms = [form for form in self.forms if form.wrapper.cache_entry is not None]
         for entry in compat_calls.cache_entries(self.function.__code__):
             wrapper, code = entry.guard_manager, entry.code
@@ -72,9 +73,12 @@ class FastCalls:
             if form is not None:
                 forms.insert(0, form)
         self.forms = tuple(forms)
+        return self.forms
 
     def prefer(self, form):
+        """The forms with this one in front."""
         self.forms = (form, *[other for other in self.forms if other is not form])
+        return self.forms
 
     def _form(self, wrapper, code, call, name, args, kwargs):
         """A function with the parameters of ours that returns its result, or MISSED; None where that cannot be made."""
@@ -102,10 +106,12 @@ class FastCalls:
             "mk_run": self._runner(code, cells, call, name),
         }
         values = "{" + ", ".join(f"{text!r}: {text}" for text in signature.locals if text in kept) + "}"
-        source = SOURCE if self.module is not None else without_hooks(SOURCE)
-        body = source.format(tensors=", ".join(tensors), values=values, arguments=signature.arguments)
+        changed = FUNCTION_CHANGED if self.module is None else MODULE_CHANGED
+        body = SOURCE.format(
+            tensors=", ".join(tensors), values=values, arguments=signature.arguments, changed=changed
+        )
         form = signature.function(body, ours)
-        form.wrapper = wrapper
+        form.wrapper, form.of = wrapper, self
         return form
 
     def _runner(self, code, cells, call, name):

@@ -41,6 +41,7 @@ class Compiled:
         self.executables = []
         self._function = function = compat_calls.frame_function(fn)
         self._fast = fast.FastCalls(function, None if function is fn else fn) if function is not None else None
+        self._forms = ()
         self._looked = 0  # so many executables were known to `_fast`
         self._compiled = compat.optimize(self._backend, function or fn)
         self._hooked = compat.optimize(self._backend, fn)  # a module whose hooks run around what is compiled
@@ -52,13 +53,13 @@ class Compiled:
         )
 
     def __call__(self, *args, **kwargs):
-        if self._fast is not None:
-            for form in self._fast.forms:
-                result = form(*args, **kwargs)
-                if result is not fast.MISSED:
-                    if form is not self._fast.forms[0]:
-                        self._fast.prefer(form)
-                    return result
+        forms = self._forms
+        for form in forms:
+            result = form(*args, **kwargs)
+            if result is not fast.MISSED:
+                if form is not forms[0]:
+                    self._forms = form.of.prefer(form)
+                return result
         return self._call(args, kwargs)
 
     def _call(self, args, kwargs):
@@ -85,7 +86,7 @@ class Compiled:
                 raise ours from (None if isinstance(ours, Error) else error)
         if self._fast is not None and len(self.executables) != self._looked and not compat_calls.is_compiling():
             self._looked = len(self.executables)
-            self._fast.look(self.executables, args, kwargs)
+            self._forms = self._fast.look(self.executables, args, kwargs)
         return result
 
     def synchronize(self):
@@ -95,7 +96,7 @@ class Compiled:
 
     def close(self):
         """Waits for the GPU and gives back the memory of every captured shape. A later call raises UserError."""
-        self._fast = None
+        self._fast, self._forms = None, ()
         for executable in self.executables:
             executable.engine.close()
 
