@@ -22,7 +22,18 @@ struct ScheduleOptions {
   bool fused_numerics = false;
 };
 
+/// Target, multiprocessors and cluster of a GPU of this machine. Throws UserError where it is missing, or of no
+/// architecture that programs are made for.
+ScheduleOptions options_for_gpu(int gpu = 0);
+
+enum class Device : std::uint8_t { emulator, cuda };
+
 struct RunOptions {
+  Device device = Device::emulator;
+  /// With Device::cuda: which GPU, and how many launches behind each other RunResult::seconds is the mean of; 0 takes
+  /// no time. What follows is for the emulator.
+  int gpu = 0;
+  unsigned timed_launches = 0;
   /// The order in which concurrent things happen; results do not depend on it.
   std::uint64_t schedule_seed = 1;
   /// Watch every access for a missing ordering. Several times slower.
@@ -33,6 +44,7 @@ struct RunResult {
   std::vector<HostTensor> outputs;
   /// The inputs after the run; different from what was given only where the graph writes in place.
   std::vector<HostTensor> inputs;
+  /// On the emulator of the run, on a GPU of one launch.
   double seconds = 0;
 };
 
@@ -54,8 +66,9 @@ class Program {
   std::size_t counter_count() const;
   std::uint32_t waves() const;
 
-  /// On the emulated machine. `inputs` in the order of inputs(), with their dtypes and shapes. Throws UserError where
-  /// they differ, ExecutionError with everything that was found where the run went wrong.
+  /// On the emulated machine or a GPU. `inputs` in the order of inputs(), with their dtypes and shapes. Throws
+  /// UserError where they differ or the program is not for that GPU, ExecutionError with everything that was found
+  /// where the run went wrong.
   RunResult run(const std::vector<HostTensor>& inputs, const RunOptions& options = {}) const;
 
  private:

@@ -1,6 +1,7 @@
 #include "megakittens/program.hpp"
 
 #include "api/translate.hpp"
+#include "runtime/cuda_run.hpp"
 #include "runtime/host_run.hpp"
 #include "runtime/program_file.hpp"
 #include "runtime/values.hpp"
@@ -15,7 +16,33 @@ std::vector<TensorInfo> infos_of(const std::vector<program::Port>& ports) {
   return list;
 }
 
+/// By storage number, and the seconds of RunResult.
+std::pair<std::vector<runtime::HostBuffer>, double> execute(const program::Program& program,
+                                                            std::vector<runtime::HostBuffer> inputs,
+                                                            const RunOptions& options) {
+  if (options.device == Device::cuda) {
+    runtime::CudaRun run =
+        runtime::run_on_gpu(program, runtime::CudaDevice::get(options.gpu), std::move(inputs), options.timed_launches);
+    return {std::move(run.storages), run.microseconds * 1e-6};
+  }
+  emulator::RunOptions internal;
+  internal.seed = options.schedule_seed;
+  internal.check = options.check;
+  runtime::HostRun run = runtime::HostProgram(program).run(std::move(inputs), internal);
+  runtime::expect_good(program, run.report);
+  return {std::move(run.storages), run.seconds};
+}
+
 }  // namespace
+
+ScheduleOptions options_for_gpu(int gpu) {
+  const runtime::PrepareOptions usual = runtime::usual_options(runtime::CudaDevice::get(gpu));
+  ScheduleOptions options;
+  options.target = usual.architecture == program::Architecture::sm_90a ? Target::sm_90a : Target::sm_100a;
+  options.sms = usual.sms;
+  options.cluster = usual.cluster;
+  return options;
+}
 
 Program Program::load(const std::string& path) {
   return Program(std::make_shared<const State>(State{runtime::load_program(path)}));
@@ -66,18 +93,13 @@ RunResult Program::run(const std::vector<HostTensor>& inputs, const RunOptions& 
     buffers.emplace_back(program.storages[port.storage].bytes);
     runtime::write_port(port, inputs[i].bytes(), buffers.back());
   }
-  runtime::HostProgram host(program);
-  emulator::RunOptions internal;
-  internal.seed = options.schedule_seed;
-  internal.check = options.check;
-  const runtime::HostRun run = host.run(std::move(buffers), internal);
-  runtime::expect_good(program, run.report);
+  const auto [storages, seconds] = execute(program, std::move(buffers), options);
   RunResult result;
-  result.seconds = run.seconds;
+  result.seconds = seconds;
   for (const program::Port& port : program.outputs)
-    result.outputs.push_back(api::tensor_of(port, run.storages[port.storage]));
+    result.outputs.push_back(api::tensor_of(port, storages[port.storage]));
   for (const program::Port& port : program.inputs)
-    result.inputs.push_back(api::tensor_of(port, run.storages[port.storage]));
+    result.inputs.push_back(api::tensor_of(port, storages[port.storage]));
   return result;
 }
 

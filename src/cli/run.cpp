@@ -82,17 +82,6 @@ runtime::CudaDevice* gpu_of(const Arguments& arguments) {
       arguments.gpu.empty() ? 0 : static_cast<int>(parse_number("--gpu", arguments.gpu, 0, 1023)));
 }
 
-/// How a graph is scheduled for a GPU, as Python does it: nothing multicasts on Hopper yet, and CTAs alone start sooner
-/// than pairs.
-runtime::PrepareOptions usual_for(const runtime::CudaDevice* gpu) {
-  runtime::PrepareOptions usual;
-  if (gpu == nullptr) return usual;
-  usual.architecture = gpu->architecture();
-  usual.sms = gpu->sms();
-  if (usual.architecture == program::Architecture::sm_90a) usual.cluster = 1;
-  return usual;
-}
-
 /// By storage number: inputs as the run left them, and outputs.
 std::vector<runtime::HostBuffer> execute(const program::Program& program, const std::vector<std::vector<float>>& values,
                                          runtime::CudaDevice* gpu, const emulator::RunOptions& options,
@@ -124,7 +113,8 @@ int run(const Arguments& arguments) {
   Progress progress;
   progress.stage("scheduling");
   auto start = std::chrono::steady_clock::now();
-  const Input input = load(arguments, usual_for(gpu), verdict);
+  const Input input =
+      load(arguments, gpu == nullptr ? runtime::PrepareOptions{} : runtime::usual_options(*gpu), verdict);
   const program::Program& program = *input.program;
   verdict.prepare_seconds = seconds_since(start);
 

@@ -52,6 +52,14 @@ double time_launches(CudaProgram& program, const Stream& stream, const std::vect
 
 }  // namespace
 
+PrepareOptions usual_options(const CudaDevice& device) {
+  PrepareOptions options;
+  options.architecture = device.architecture();
+  options.sms = device.sms();
+  if (options.architecture == program::Architecture::sm_90a) options.cluster = 1;
+  return options;
+}
+
 CudaRun run_on_gpu(const program::Program& program, CudaDevice& device, std::vector<HostBuffer> inputs,
                    unsigned launches) {
   if (inputs.size() != program.inputs.size())

@@ -5,8 +5,13 @@
 
 #include "runtime/cuda_device.hpp"
 #include "runtime/host_buffer.hpp"
+#include "runtime/prepare.hpp"
 
 namespace megakittens::runtime {
+
+/// How a graph is scheduled for a GPU, unless something else is asked for: its architecture and multiprocessors; CTAs
+/// alone on Hopper, where nothing multicasts yet and pairs start later.
+PrepareOptions usual_options(const CudaDevice& device);
 
 struct CudaRun {
   /// By storage number: the inputs as the first launch left them, its outputs, and empty buffers for workspaces.

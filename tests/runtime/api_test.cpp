@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <megakittens/megakittens.hpp>
 
+#include "support/stand_in.hpp"
+
 namespace megakittens {
 namespace {
 
@@ -45,6 +47,21 @@ TEST(Api, a_built_graph_runs_and_equals_its_reference) {
   const std::vector<float> got = result.outputs[0].to_floats();
   const std::vector<float> want = graph.evaluate(inputs)[0].to_floats();
   for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], want[i], 0.02) << i;
+}
+
+TEST(Api, a_gpu_runs_the_same_program) {
+  const test::StandInDriver gpu;
+  gpu.set("emulate", 1);
+  gpu.set("sms", kSms);
+  const Graph graph = layer();
+  const std::vector<HostTensor> inputs = random_inputs(graph);
+  const Program program = graph.schedule(options_for_gpu());
+  const RunResult here = program.run(inputs);
+  const RunResult there = program.run(inputs, {.device = Device::cuda, .timed_launches = 2});
+  EXPECT_EQ(here.outputs[0].to_floats(), there.outputs[0].to_floats());
+  EXPECT_GT(there.seconds, 0);
+  EXPECT_THAT([&] { program.run(inputs, {.device = Device::cuda, .gpu = 3}); },
+              testing::ThrowsMessage<UserError>(HasSubstr("there is no GPU 3")));
 }
 
 TEST(Api, an_input_that_is_written_comes_back_and_the_callers_stays) {
