@@ -2,6 +2,7 @@
 // launch.
 #pragma once
 
+#include "device/vocabulary/tensor_memory.cuh"
 #include "interpreter/controller.cuh"
 #include "interpreter/roles.cuh"
 
@@ -28,7 +29,7 @@ MK_DEVICE void init_barriers(uint32_t base) {
   init("meeting", S::kMeeting, 1, device::kConsumerWarps);
   if (B::kLauncher) {
     init("products_done", S::kProductsDone, device::kRingStages, 1);
-    init("accumulator_full", S::kAccumulatorFull, 1, 1);
+    init("accumulator_full", S::kAccumulatorFull, 1, device::kAccumulatorFills);
     init("accumulator_free", S::kAccumulatorFree, 1, device::kConsumerWarps);
   }
   for (uint32_t i = 0; i < B::kPages; ++i) device::name_shared(base + i * B::kPageBytes, "page", i);
