@@ -19,7 +19,9 @@ using ir::Handle;
 using program::Instruction;
 using program::Program;
 using testing::AllOf;
+using testing::Contains;
 using testing::Each;
+using testing::ElementsAre;
 using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -185,6 +187,35 @@ TEST(VerifySchedule, limits_of_the_format_are_reported_not_followed) {
   Program program = chain(3);
   program.instructions[2].waits[0].counter = 1000;
   EXPECT_THAT(findings(program), testing::ElementsAre(is(Rule::bounds)));
+}
+
+TEST(VerifySchedule, a_release_order_that_is_none_is_reported) {
+  Program program = seed_mlp();
+  program.instructions[5].release_order[0] = 0x76543200;
+  EXPECT_THAT(verify(program), Contains(AllOf(is(Rule::page_maps), Field(&Finding::instruction, 5u),
+                                              Field(&Finding::text, HasSubstr("does not name each of 7 once")))));
+}
+
+TEST(VerifySchedule, page_maps_of_a_pair_that_differ_are_reported) {
+  Program program = seed_mlp();
+  const std::uint32_t order = program.instructions[7].release_order[0];
+  program.instructions[7].release_order[0] = (order & ~0xffu) | (order & 15) << 4 | (order >> 4 & 15);
+  EXPECT_THAT(verify(program),
+              ElementsAre(AllOf(is(Rule::page_maps), Field(&Finding::instruction, 7u), Field(&Finding::other, 6u))));
+  program.config.queue = program::QueueMode::global;  // no pairs there
+  EXPECT_THAT(verify(program), IsEmpty());
+}
+
+// An odd number of tiles whose release order depends on their depth, then something else.
+TEST(VerifySchedule, padding_keeps_the_page_maps_of_a_pair_equal) {
+  ir::Builder builder("odd");
+  const Handle x = builder.input("x", DType::bf16, {128, 192}), w = builder.input("w", DType::bf16, {192, 256});
+  builder.output(builder.relu(builder.matmul(x, w)));
+  const Program program = schedule(builder.build(), {.config = {.sms = 4}, .name = {}, .resolve = {}});
+  ASSERT_EQ(program.instructions[1].icode, 0);
+  ASSERT_NE(program.instructions[0].release_order[0], static_cast<std::uint32_t>(program::kReleaseInOrder));
+  EXPECT_EQ(program.instructions[1].release_order[0], program.instructions[0].release_order[0]);
+  EXPECT_THAT(verify(program), IsEmpty());
 }
 
 TEST(VerifySchedule, waits_in_a_circle_are_a_deadlock) {
