@@ -3,10 +3,10 @@ SHELL := /bin/bash
 JOBS ?= $(shell nproc)
 export JOBS
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-all test-gpu format lint clean
+.PHONY: help setup build demo test test-all test-gpu check-report format lint clean
 
 help:  ## this list
-	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 setup:  ## distribution packages and .venv (demo, test and the others do it themselves)
 	@tools/setup.sh
@@ -27,6 +27,9 @@ test-gpu: setup  ## the tests that need a GPU; a skipped one counts as failed
 	@tools/build.sh gpu
 	@MEGAKITTENS_REQUIRE_GPU=1 ctest --preset gpu
 	@MEGAKITTENS_REQUIRE_GPU=1 .venv/bin/python -m pytest -q -m gpu tests/python tests/gpu
+
+check-report: setup  ## plant every fault, and write docs/concepts/check-report.md
+	@tools/check_report.sh
 
 format: setup  ## clang-format over every source file
 	@git ls-files '*.cpp' '*.hpp' '*.cuh' '*.cu' '*.inc' | xargs -r .venv/bin/clang-format -i

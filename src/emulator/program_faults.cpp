@@ -1,6 +1,7 @@
 #include "emulator/program_faults.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -146,6 +147,39 @@ bool double_arrival(Program& program) {
   return false;
 }
 
+/// A value is born into the storage of one that is written by an earlier node and read by a later one.
+bool share_storage(Program& program) {
+  struct Life {
+    std::size_t written = SIZE_MAX, read = 0;
+  };
+  std::vector<Life> lives(program.storages.size());
+  for (std::size_t n = 0; n < program.records.size(); ++n) {
+    const program::NodeRecord& record = program.records[n];
+    for (int k = 0; k < record.operand_count; ++k) {
+      Life& life = lives[record.operands[k].storage];
+      if (k < record.operand_count - record.output_count)
+        life.read = n;
+      else
+        life.written = std::min(life.written, n);
+    }
+  }
+  for (std::uint32_t a = 0; a < lives.size(); ++a) {
+    for (std::uint32_t b = 0; b < lives.size(); ++b) {
+      const program::Storage &first = program.storages[a], &second = program.storages[b];
+      if (first.kind != program::StorageKind::workspace || second.kind != program::StorageKind::workspace) continue;
+      if (first.bytes != second.bytes || lives[a].written >= lives[b].written || lives[a].read <= lives[b].written + 1)
+        continue;
+      for (program::NodeRecord& record : program.records)
+        for (int k = 0; k < record.operand_count; ++k)
+          if (record.operands[k].storage == b) record.operands[k].storage = a;
+      for (program::TensorMapDescription& map : program.maps)
+        if (map.storage == b) map.storage = a;
+      return true;
+    }
+  }
+  return false;
+}
+
 bool drop_arrival(Program& program) {
   for (Instruction& instruction : program.instructions) {
     if (instruction.arrival_count == 0 || instruction.icode == 0) continue;
@@ -188,6 +222,8 @@ bool plant(Program& program, ProgramFault fault) {
       return spoil_page_map(program, false);
     case ProgramFault::page_released_twice:
       return spoil_page_map(program, true);
+    case ProgramFault::storage_shared:
+      return share_storage(program);
     case ProgramFault::waits_too_many:
       return at_first_wait(program, any, [](Instruction& i, int) { i.wait_count = program::kMaxWaits + 1; });
   }

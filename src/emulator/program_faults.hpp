@@ -22,6 +22,7 @@ enum class ProgramFault : std::uint8_t {
   ticket_order,             // in the global queue, a wait for a later ticket
   page_map_of_one_cta,      // one CTA of a pair releases its pages in another order
   page_released_twice,      // a release order names a page twice, another never
+  storage_shared,           // two values that live at the same time get one storage
   waits_too_many,           // more waits than an instruction holds
 };
 

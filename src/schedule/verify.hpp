@@ -50,4 +50,9 @@ struct VerifyOptions {
 /// pieces to be told apart.
 std::vector<Finding> verify(const program::Program& program, const VerifyOptions& options = {});
 
+/// Whether schedule() verifies what it made: MEGAKITTENS_VERIFY. Throws OptionError for an impossible value.
+bool verifies_schedules();
+/// Throws InternalError with the first findings, if there are any.
+void expect_verified(const program::Program& program, const VerifyOptions& options = {});
+
 }  // namespace megakittens::schedule

@@ -57,6 +57,23 @@ ir::Graph reuse() {
   b.output(b.assign(x, b.input("y", DType::bf16, {128, 256})));
   return b.build();
 }
+/// The same tensor written twice, with nobody reading in between.
+ir::Graph overwrites() {
+  Builder b("overwrites");
+  Handle x = b.input("x", DType::bf16, {128, 256});
+  x = b.assign(x, b.input("y", DType::bf16, {128, 256}));
+  b.output(b.assign(x, b.input("z", DType::bf16, {128, 256})));
+  return b.build();
+}
+/// A value that lives beside others: relu(x) + x @ w, and what comes between.
+ir::Graph residual() {
+  Builder b("residual");
+  const Handle x = b.input("x", DType::bf16, {128, 256}), w = b.input("w", DType::bf16, {256, 256});
+  const Handle r = b.relu(x);
+  const Handle h = b.matmul(b.matmul(x, w), w);
+  b.output(b.add(r, h));
+  return b.build();
+}
 /// A general node reads what another overwrites by ordinary stores.
 ir::Graph general_reuse() {
   Builder b("general_reuse");
@@ -108,9 +125,8 @@ ir::Graph odd_tiles() {
   b.output(b.matmul(g, b.input("v", DType::bf16, {520, 72})));
   return b.build();
 }
-template <int kSeed>
-ir::Graph random_of_seed() {
-  std::mt19937 random(kSeed);
+ir::Graph random_of_seed(int seed) {
+  std::mt19937 random(static_cast<unsigned>(seed));
   auto pick = [&](int low, int high) { return low + static_cast<int>(random() % static_cast<unsigned>(high - low)); };
   return random_graph(pick, {.nodes = 7, .extent = 150});
 }
@@ -147,6 +163,8 @@ const std::vector<CheckedProgram>& fault_programs() {
       {"tiles on one SM", tiles, hopper(1)},
       {"general", general, hopper(4)},
       {"reuse", reuse, hopper(4)},
+      {"overwrites", overwrites, hopper(3)},
+      {"residual", residual, hopper(4)},
       {"general reuse", general_reuse, hopper(4)},
       {"Blackwell products", products, blackwell(4)},
       {"deep Blackwell products", deep_products, blackwell(1)},
@@ -169,13 +187,18 @@ const std::vector<CheckedProgram>& silent_programs() {
       {"buffer-reuse chain, pairs", reuse_chain, pairs(4)},
       {"odd tile counts", odd_tiles, hopper(3)},
       {"odd tile counts, pairs", odd_tiles, pairs(2)},
-      {"random graph 1", random_of_seed<1>, hopper(3)},
-      {"random graph 2", random_of_seed<2>, hopper(2, kGlobal)},
-      {"random graph 3", random_of_seed<3>, blackwell(3)},
-      {"random graph 4", random_of_seed<4>, pairs(2)},
-      {"MLP 1024", mlp_1024, on(kHopper, 16, 1, QueueMode::per_sm, true)},
+      random_program(1),
+      random_program(2),
+      random_program(3),
+      random_program(4),
+      {"MLP 1024", mlp_1024, {}},
   };
   return programs;
+}
+
+CheckedProgram random_program(int seed) {
+  const runtime::PrepareOptions options[] = {pairs(2), hopper(3), hopper(2, kGlobal), blackwell(3)};
+  return {fmt::format("random graph {}", seed), [seed] { return random_of_seed(seed); }, options[seed % 4]};
 }
 
 const CheckedProgram& checked_program(std::string_view name) {

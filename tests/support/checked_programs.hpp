@@ -1,6 +1,7 @@
 // Programs that the checker's own tests and its report run: small, and each of a kind that has hand-offs of its own.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,15 +14,17 @@ namespace megakittens::test {
 
 /// A graph by name, and how it is scheduled.
 struct CheckedProgram {
-  std::string_view name;
-  ir::Graph (*graph)();
+  std::string name;
+  std::function<ir::Graph()> graph;
   runtime::PrepareOptions options;
 };
 
-/// For planted faults: as few instructions as show the hand-off. Emulator::NamedFault::shown_by names one.
+/// For planted faults: as few instructions as show the hand-off. emulator::NamedFault::shown_by names one.
 const std::vector<CheckedProgram>& fault_programs();
 /// For silence: what real programs are made of.
 const std::vector<CheckedProgram>& silent_programs();
+/// A random graph of the property tests, on a target and in a queue mode that follow from the seed.
+CheckedProgram random_program(int seed);
 /// One of the two lists. Throws InternalError where neither has it.
 const CheckedProgram& checked_program(std::string_view name);
 

@@ -8,6 +8,8 @@
 #include "schedule/schedule.hpp"
 #include "schedule/verify.hpp"
 #include "schedule/verify_space.hpp"
+#include "support/environment.hpp"
+#include "support/error.hpp"
 #include "support/fake_type.hpp"
 #include "support/graphs.hpp"
 
@@ -163,6 +165,48 @@ TEST(VerifySchedule, a_forgotten_reuse_wait_is_write_after_read) {
       found_one = true;
     }
   EXPECT_TRUE(found_one);
+}
+
+TEST(VerifySchedule, a_forgotten_wait_for_the_last_writer_is_write_after_write) {
+  ir::Builder builder("overwrites");
+  Handle x = builder.input("x", DType::bf16, {256, 64});
+  const Handle y = builder.input("y", DType::bf16, {256, 64});
+  builder.output(builder.assign(builder.assign(x, y), y));
+  const test::FakeType type;
+  Program program = schedule(builder.build(), type.options({.sms = 2, .cluster = 1}));
+  EXPECT_THAT(findings(program), IsEmpty());
+  Instruction& second = program.instructions[2];
+  ASSERT_EQ(second.wait_count, 1);
+  ASSERT_EQ(second.guard(0), program::kGuardWrite);
+  drop_wait(second, 0);
+  EXPECT_THAT(findings(program), AllOf(Not(IsEmpty()), Each(is(Rule::write_after_write))));
+}
+
+TEST(VerifySchedule, programs_are_verified_as_they_are_made_where_the_option_says_so) {
+  {
+    const test::ScopedVariable on("MEGAKITTENS_VERIFY", "on");
+    EXPECT_TRUE(verifies_schedules());
+    EXPECT_NO_THROW(seed_mlp());
+  }
+  {
+    const test::ScopedVariable off("MEGAKITTENS_VERIFY", "off");
+    EXPECT_FALSE(verifies_schedules());
+  }
+  const test::ScopedVariable wrong("MEGAKITTENS_VERIFY", "perhaps");
+  EXPECT_THROW(seed_mlp(), OptionError);
+}
+
+TEST(VerifySchedule, a_wrong_schedule_is_a_defect_of_ours) {
+  Program program = seed_mlp();
+  EXPECT_NO_THROW(expect_verified(program));
+  for (Instruction& instruction : program.instructions)
+    while (instruction.wait_count > 0) drop_wait(instruction, 0);
+  try {
+    expect_verified(program);
+    FAIL() << "nothing was thrown";
+  } catch (const InternalError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("the schedule of 'mlp' is wrong:\n[read after write] "));
+  }
 }
 
 TEST(VerifySchedule, a_wait_that_guards_another_operand_orders_nothing_for_this_one) {
