@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "emulator/workspace.hpp"
 #include "ops/instruction_type.hpp"
@@ -56,9 +57,37 @@ std::string party_text(const Party& party, const Finding& finding, const program
                             program.storages[static_cast<std::size_t>(finding.buffer)].name);
 }
 
+/// Numbers that the text calls instructions, each once, in order.
+std::vector<std::size_t> instructions_in(const std::string& text) {
+  static constexpr std::string_view kWord = "instruction ";
+  std::vector<std::size_t> numbers;
+  for (std::size_t at = text.find(kWord); at != std::string::npos; at = text.find(kWord, at + 1)) {
+    std::size_t number = 0;
+    const char* begin = text.data() + at + kWord.size();
+    const auto [end, fault] = std::from_chars(begin, text.data() + text.size(), number);
+    if (fault == std::errc() && end != begin && std::ranges::find(numbers, number) == numbers.end())
+      numbers.push_back(number);
+  }
+  return numbers;
+}
+
 }  // namespace
 
+std::string explain(const std::string& text, const program::Program& program) {
+  static constexpr std::size_t kMost = 8;
+  std::string out = text;
+  std::size_t told = 0;
+  for (const std::size_t number : instructions_in(text)) {
+    if (number >= program.instructions.size() || program.instructions[number].icode == 0 || ++told > kMost) continue;
+    const program::NodeInfo& node = program.nodes[program.records[program.instructions[number].node].number];
+    out += fmt::format("{}  instruction {} is {} of node '{}'{}", out.ends_with('\n') ? "" : "\n", number, node.op,
+                       node.name, node.source.empty() ? "" : ", " + node.source);
+  }
+  return out;
+}
+
 std::string explain(const Finding& finding, const program::Program& program) {
+  if (finding.parties.empty()) return explain(finding.text, program);
   std::string text = finding.text;
   for (const Party& party : finding.parties)
     if (party.instruction >= 0 && party.instruction < static_cast<std::int64_t>(program.instructions.size()))

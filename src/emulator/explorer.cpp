@@ -36,8 +36,10 @@ class Collector {
     for (const Finding& finding : report.findings)
       note(likeness(finding), text_of(finding.rule).name, text_of(finding.rule).row, seed,
            [&] { return explain(finding, program_); });
-    if (!report.deadlock.empty()) note("deadlock", "deadlock", 0, seed, [&] { return report.deadlock; });
-    if (!report.exception.empty()) note("exception", "exception", 0, seed, [&] { return report.exception; });
+    if (!report.deadlock.empty())
+      note("deadlock", "deadlock", 0, seed, [&] { return explain(report.deadlock, program_); });
+    if (!report.exception.empty())
+      note("exception", "exception", 0, seed, [&] { return explain(report.exception, program_); });
     if (report.step_limit_reached)
       note("step limit", "step limit", 0, seed, [&] { return fmt::format("stopped after {} steps\n", report.steps); });
     if (report.ok() && results) {

@@ -56,6 +56,8 @@ class Workspace {
 /// The finding's text, then for each party that worked on an instruction a line that names its node, source line, and
 /// the tensor box through which it touched the memory.
 std::string explain(const Finding& finding, const program::Program& program);
+/// The text, then a line for each instruction that it names by number.
+std::string explain(const std::string& text, const program::Program& program);
 
 /// "storer of SM 3, instruction 80 (node 'mm_1'): counter 40 is 15, waits for 16" for a record.
 std::string describe(const program::AbortRecord& record, const program::Program& program);

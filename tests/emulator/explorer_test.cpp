@@ -174,6 +174,16 @@ TEST(Explore, a_finding_names_nodes_and_boxes) {
   EXPECT_NE(found->text.find("[0:128, 0:256]"), std::string::npos) << found->text;
 }
 
+TEST(Explore, a_deadlock_names_nodes) {
+  const Subject subject("products", ProgramFault::arrival_dropped);
+  ExploreOptions options;
+  options.schedules = 2;
+  const Exploration exploration = explore(subject.program, subject.inputs, options);
+  const auto found = std::ranges::find(exploration.found, std::string("deadlock"), &Found::name);
+  ASSERT_NE(found, exploration.found.end());
+  EXPECT_NE(found->text.find("is matmul of node 'matmul"), std::string::npos) << found->text;
+}
+
 TEST(Explore, an_input_of_the_wrong_size_is_refused) {
   Subject subject("products");
   for (auto& storage : subject.inputs)
