@@ -14,8 +14,9 @@ class Replayer {
 
   bool fails(const Interleaving& moves) {
     runs_++;
-    options_.interleaving.replay = &moves;
-    const std::vector<std::string> names = rehearsal_.run(options_).names();
+    RunOptions options = options_;
+    options.interleaving.replay = &moves;
+    const std::vector<std::string> names = rehearsal_.run(options).names();
     return std::ranges::find(names, name_) != names.end();
   }
   bool spent() const { return runs_ >= most_runs_; }

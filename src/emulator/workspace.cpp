@@ -174,7 +174,8 @@ Report Workspace::launch(std::span<void* const> storages, const RunOptions& opti
              Contents::kReadOnly);
   add_buffer("node records", program.records.data(), program.records.size() * sizeof(program::NodeRecord),
              Contents::kReadOnly);
-  add_buffer("storage addresses", bases.data(), bases.size() * sizeof(void*), Contents::kReadOnly);
+  add_buffer("storage addresses", static_cast<const void*>(bases.data()), bases.size() * sizeof(void*),
+             Contents::kReadOnly);
   add_buffer("counters", state_->counters.get(), state_->counter_bytes, Contents::kInitialised);
   add_buffer("control", &state_->control, sizeof(state_->control), Contents::kInitialised);
 

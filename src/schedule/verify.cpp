@@ -14,7 +14,6 @@ namespace {
 using program::Instruction;
 using program::NodeRecord;
 using program::Program;
-using program::Storage;
 using program::StorageKind;
 
 constexpr std::uint32_t kNobody = ~0u;
