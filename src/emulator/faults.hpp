@@ -1,7 +1,9 @@
 // Faults that a test plants without editing sources: a twin called at one of these points does less than it should.
 #pragma once
 
+#include <compare>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,12 +50,24 @@ struct PlantedFault {
   std::int64_t nth = -1;    // the n-th matching call from zero; -1: all of them
 };
 
+/// Where a run could have been spoilt: calls of one kind by one role.
+struct FaultPlace {
+  FaultPoint point;
+  std::string role;
+  std::string object;  // without its number
+  auto operator<=>(const FaultPlace&) const = default;
+};
+
 class FaultTable {
  public:
-  explicit FaultTable(const std::vector<PlantedFault>& faults);
-  bool empty() const { return faults_.empty(); }
+  /// `survey`: keep the places that calls come from.
+  FaultTable(const std::vector<PlantedFault>& faults, bool survey);
+  /// Whether calls need to be told at all.
+  bool empty() const { return faults_.empty() && !survey_; }
   /// Whether this call is to be spoilt; counts the call. `object` is "name[number]", or empty.
   bool hits(FaultPoint point, std::uint32_t cta, std::uint32_t warp, const char* role, const std::string& object);
+  /// In ascending order.
+  std::vector<FaultPlace> places() const { return {places_.begin(), places_.end()}; }
 
  private:
   struct Entry {
@@ -61,6 +75,8 @@ class FaultTable {
     std::int64_t calls;
   };
   std::vector<Entry> faults_;
+  bool survey_;
+  std::set<FaultPlace> places_;
 };
 
 }  // namespace megakittens::emulator

@@ -50,6 +50,7 @@ struct LaunchConfig {
   std::size_t stack_bytes = 256 * 1024;
   std::size_t max_findings = 20;
   std::vector<PlantedFault> faults;
+  bool survey = false;           // list in the report where faults could be planted
   Declared* declared = nullptr;  // null: everything may be touched
 };
 

@@ -31,7 +31,7 @@ Machine::Machine(const LaunchConfig& config, Kernel kernel, const void* params)
       params_(params),
       findings_(report_, config.max_findings),
       chooser_(config.interleaving, config.seed),
-      faults_(config.faults),
+      faults_(config.faults, config.survey),
       global_(config.buffers) {
   if (config.check) checker_ = std::make_unique<Checker>(findings_, config.strict, config.declared);
   make_ctas();
@@ -64,6 +64,7 @@ Report Machine::run() {
     move();
   }
   report_.interleaving = chooser_.take_record();
+  report_.fault_places = faults_.places();
   return std::move(report_);
 }
 

@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "emulator/faults.hpp"
 #include "emulator/interleaving.hpp"
 #include "emulator/rules.hpp"
 
@@ -33,12 +34,13 @@ struct Report {
   std::uint64_t suppressed = 0;   // findings beyond the limit, or like one that is listed
   std::string deadlock;           // empty: every warp came to its end
   bool step_limit_reached = false;
-  std::string exception;               // text of an exception that left the kernel
-  std::uint64_t steps = 0;             // synchronising operations of all warps
-  std::uint64_t switches = 0;          // fibre resumptions
-  std::uint64_t async_operations = 0;  // copies, products, reductions
-  std::uint64_t expired_waits = 0;     // times virtual time was advanced because nothing could move
-  Interleaving interleaving;           // where InterleavingOptions::record asks for it
+  std::string exception;                 // text of an exception that left the kernel
+  std::uint64_t steps = 0;               // synchronising operations of all warps
+  std::uint64_t switches = 0;            // fibre resumptions
+  std::uint64_t async_operations = 0;    // copies, products, reductions
+  std::uint64_t expired_waits = 0;       // times virtual time was advanced because nothing could move
+  Interleaving interleaving;             // where InterleavingOptions::record asks for it
+  std::vector<FaultPlace> fault_places;  // where LaunchConfig::survey asks for it
 
   bool ok() const { return findings.empty() && deadlock.empty() && !step_limit_reached && exception.empty(); }
   bool has(Rule rule) const;

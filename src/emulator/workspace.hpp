@@ -22,6 +22,7 @@ struct RunOptions {
   std::vector<PlantedFault> faults = {};
   InterleavingOptions interleaving = {};
   std::uint64_t step_limit = 0;  // 0: none
+  bool survey = false;           // see LaunchConfig
 };
 
 /// One program and its workspace; launches on it follow each other. The program must outlive it.

@@ -57,6 +57,23 @@ ir::Graph reuse() {
   b.output(b.assign(x, b.input("y", DType::bf16, {128, 256})));
   return b.build();
 }
+/// A tiled node, then one of the general type that passes its pages on unused.
+ir::Graph tiles_then_general() {
+  Builder b("tiles_then_general");
+  const Handle x = b.input("x", DType::bf16, {128, 512}), y = b.input("y", DType::bf16, {33, 45});
+  b.output(b.relu(x));
+  b.output(b.relu(y));
+  b.output(b.matmul(y, b.input("w", DType::bf16, {45, 33})));
+  return b.build();
+}
+/// A product in all its pages, then a tiled node that passes most of them on.
+ir::Graph product_then_tiles() {
+  Builder b("product_then_tiles");
+  const Handle x = b.input("x", DType::bf16, {128, 256}), w = b.input("w", DType::bf16, {256, 256});
+  b.output(b.matmul(x, w));
+  b.output(b.relu(b.input("y", DType::bf16, {128, 128})));
+  return b.build();
+}
 /// The same tensor written twice, with nobody reading in between.
 ir::Graph overwrites() {
   Builder b("overwrites");
@@ -163,6 +180,9 @@ const std::vector<CheckedProgram>& fault_programs() {
       {"tiles on one SM", tiles, hopper(1)},
       {"general", general, hopper(4)},
       {"reuse", reuse, hopper(4)},
+      {"tiles, then general", tiles_then_general, hopper(1)},
+      {"product, then tiles", product_then_tiles, hopper(1)},
+      {"Blackwell product, then tiles", product_then_tiles, blackwell(1)},
       {"overwrites", overwrites, hopper(3)},
       {"residual", residual, hopper(4)},
       {"general reuse", general_reuse, hopper(4)},
