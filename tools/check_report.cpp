@@ -30,7 +30,7 @@ struct Plan {
   int random_graphs;
   std::uint64_t random_schedules;  // of each random graph
 };
-constexpr Plan kLong = {1000, 100, 1000, 50, 20, 60, 20};
+constexpr Plan kLong = {1000, 20, 1000, 50, 20, 60, 20};
 constexpr Plan kSmall = {200, 8, 10, 2, 0, 4, 4};
 
 double seconds_since(Clock::time_point start) {
@@ -223,6 +223,7 @@ int run(int argc, char** argv) {
 }  // namespace megakittens
 
 int main(int argc, char** argv) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // progress shows in pipes, too
   try {
     return megakittens::run(argc, argv);
   } catch (const std::exception& error) {

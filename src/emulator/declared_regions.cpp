@@ -7,7 +7,10 @@
 namespace megakittens::emulator {
 
 DeclaredRegions::DeclaredRegions(const program::Program& program)
-    : program_(program), instructions_(program.instructions.size()) {}
+    : program_(program), instructions_(program.instructions.size()) {
+  for (const program::Instruction& instruction : program.instructions)
+    if (instruction.icode != 0) ops::type_of_icode(instruction.icode);
+}
 
 void DeclaredRegions::shrink(bool on) {
   if (on != shrunk_) instructions_.assign(program_.instructions.size(), {});

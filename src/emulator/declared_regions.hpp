@@ -9,7 +9,7 @@
 namespace megakittens::emulator {
 
 /// Tags are storage numbers. The program must outlive it; regions are asked for when an instruction first touches
-/// memory, and kept.
+/// memory, and kept. The constructor throws FormatError for an icode that no type has.
 class DeclaredRegions final : public Declared {
  public:
   explicit DeclaredRegions(const program::Program& program);

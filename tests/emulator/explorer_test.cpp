@@ -184,6 +184,12 @@ TEST(Explore, a_deadlock_names_nodes) {
   EXPECT_NE(found->text.find("is matmul of node 'matmul"), std::string::npos) << found->text;
 }
 
+TEST(Explore, an_icode_that_nobody_has_is_refused) {
+  Subject subject("products");
+  subject.program.instructions[0].icode = 999;
+  EXPECT_THROW(Rehearsal(subject.program, subject.inputs), FormatError);
+}
+
 TEST(Explore, an_input_of_the_wrong_size_is_refused) {
   Subject subject("products");
   for (auto& storage : subject.inputs)
