@@ -87,7 +87,7 @@ function(mk_check_report)
   add_executable(check_report ${PROJECT_SOURCE_DIR}/tools/check_report.cpp)
   target_link_libraries(check_report PRIVATE mk_warnings mk_test_support)
   add_test(NAME emulator.check_report_small COMMAND check_report --small)
-  set_tests_properties(emulator.check_report_small PROPERTIES LABELS emulator TIMEOUT 600)
+  set_tests_properties(emulator.check_report_small PROPERTIES LABELS emulator TIMEOUT 1200)
 endfunction()
 
 # One program per bench/*_bench.cpp, named after it; they may use what tests use.

@@ -2,7 +2,6 @@
 // launch.
 #pragma once
 
-#include "device/vocabulary/tensor_memory.cuh"
 #include "interpreter/controller.cuh"
 #include "interpreter/roles.cuh"
 

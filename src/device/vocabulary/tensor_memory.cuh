@@ -31,9 +31,6 @@ MK_DEVICE void wait_accumulator_free_lane(Context<B>& c) {
   ptx::tcgen05_fence_after_thread_sync();
 }
 
-/// Arrivals that fill an accumulator: see commit_accumulator.
-inline constexpr uint32_t kAccumulatorFills = 2;
-
 /// Launcher: every product of the tile is issued (row 19). The commit speaks for the products alone; that the follower
 /// acquired the epilogue's operands reaches the consumers by the launcher's own arrival (rows 8 and 10).
 template <class B>
