@@ -30,7 +30,7 @@ MK_DEVICE void init_barriers(uint32_t base, uint32_t warp) {
   init(5, "tile_done", S::kTileDone, device::kRingStages, device::kConsumerWarps);
   if (B::kLauncher) {
     init(6, "products_done", S::kProductsDone, device::kRingStages, 1);
-    init(7, "accumulator_full", S::kAccumulatorFull, 1, 1);
+    init(7, "accumulator_full", S::kAccumulatorFull, 1, device::kAccumulatorFills);
     init(7, "accumulator_free", S::kAccumulatorFree, 1, device::kConsumerWarps);
   }
   if (warp == 0) {
