@@ -16,6 +16,9 @@ target_include_directories(megakittens_python PRIVATE ${PROJECT_SOURCE_DIR}/pyth
 set_target_properties(megakittens_python PROPERTIES OUTPUT_NAME _core)
 if(SKBUILD)
   install(TARGETS megakittens_python LIBRARY DESTINATION megakittens COMPONENT python)
+  # What `make cubins` has made; git ignores it, and with it the rule that takes a package's files.
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/megakittens/cubins DESTINATION megakittens COMPONENT python OPTIONAL
+          FILES_MATCHING PATTERN *.cubin)
 else()
   set_target_properties(megakittens_python PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_SOURCE_DIR}/python/megakittens)
   file(WRITE ${PROJECT_BINARY_DIR}/megakittens-python.txt "This build writes the extension into python/megakittens.\n")

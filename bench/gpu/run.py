@@ -27,6 +27,11 @@ def error_of(result, reference):
     return ((result.float() - reference).pow(2).mean().sqrt() / reference.pow(2).mean().sqrt()).item()
 
 
+def largest_error_of(result, reference):
+    """Of any element, by the root of the mean square of all."""
+    return ((result.float() - reference).abs().max() / reference.pow(2).mean().sqrt()).item()
+
+
 def with_mode(function, **options):
     return torch.compile(function, fullgraph=True, dynamic=False, **options)
 
@@ -68,9 +73,15 @@ def measure(workload, rounds, autotune, cache_bytes):
     cold = timing.sets_beyond_cache(workload, cache_bytes)
     reference = workload.reference(warm[0])
     eager_error = error_of(workload.function(*warm[0]), reference)
+    largest = {}
+
+    def judged(name, result):
+        largest[name] = largest_error_of(result, reference)
+        return error_of(result, reference)
+
     with torch.inference_mode():
         calls = called_competitors(workload, autotune)
-        errors = {f"called {name}": error_of(function(*fixed[0]), reference) for name, function in calls.items()}
+        errors = {f"called {name}": judged(f"called {name}", function(*fixed[0])) for name, function in calls.items()}
         called = timing.called(calls, fixed, rounds)
         host = timing.host(calls, fixed, rounds)
         calls["megakittens"].synchronize()
@@ -78,7 +89,7 @@ def measure(workload, rounds, autotune, cache_bytes):
         for name, function in graph_competitors(workload, autotune).items():
             graphs[name], result = timing.capture(function, warm)
             graphs[name].replay()
-            errors[f"graph {name}"] = error_of(result, reference)
+            errors[f"graph {name}"] = judged(f"graph {name}", result)
             cold_graphs[name], _ = timing.capture(function, cold)
         replayed = timing.replayed(graphs, rounds)
         replayed_cold = timing.replayed(cold_graphs, rounds)
@@ -96,6 +107,7 @@ def measure(workload, rounds, autotune, cache_bytes):
         "replayed_rotated_us": replayed_cold,
         "eager_error": eager_error,
         "errors": errors,
+        "largest_errors": largest,
         "right": not wrong,
     }
 

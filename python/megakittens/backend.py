@@ -4,7 +4,7 @@ import logging
 
 import torch
 
-from megakittens import _core, attention, checks, compat, dispatch, fx
+from megakittens import _core, attention, checks, compat, compat_calls, dispatch, fx
 
 logger = logging.getLogger("megakittens")
 
@@ -24,6 +24,7 @@ def compile_graph(gm, example_inputs, settings, name="graph", on_graph=None, run
     labels = [clean(label, name) for label in compat.dynamo_labels(gm)]
     checks.inputs(labels, compat.dynamo_values(gm, example_inputs))
     attention.keep_attention(gm)
+    made = []
 
     def compiler(lowered, lowered_inputs):
         with compat.real_tensors():
@@ -43,7 +44,9 @@ def compile_graph(gm, example_inputs, settings, name="graph", on_graph=None, run
         tensors = [value for value in lowered_inputs if isinstance(value, torch.Tensor)]
         device = tensors[0].device if tensors else torch.device("cpu")
         with compat.real_tensors():
-            executable = dispatch.Executable(graph, settings, lowered, device, static)
+            arguments = len(lowered_inputs) if compat_calls.passes_through(lowered, example_inputs) else None
+            executable = dispatch.Executable(graph, settings, lowered, device, static, arguments)
+        made.append(executable)
         if on_executable is not None:
             on_executable(executable)
 
@@ -54,7 +57,7 @@ def compile_graph(gm, example_inputs, settings, name="graph", on_graph=None, run
 
         return compat.boxed(call)
 
-    return compat.lower(gm, example_inputs, compiler)
+    return compat.marked(compat.lower(gm, example_inputs, compiler), made)
 
 
 def clean(label, name):

@@ -64,9 +64,26 @@ def inputs(labels, values):
                 f"the number '{label}' is symbolic ({value}): it may change from call to call, and sizes are fixed so "
                 f"far. Pass dynamic=False to torch.compile, or hold '{label}' in a tensor"
             )
+    one_device(devices)
+
+
+def one_device(devices):
+    """`devices`: for each device a tensor that is there."""
     if len(devices) > 1:
         where = ", ".join(f"'{label}' on {device}" for device, label in devices.items())
         raise UnsupportedError(f"tensors on {len(devices)} devices: {where}. Move them to one device")
+
+
+def devices_of(values):
+    """Of a call's arguments by name, and of modules among them: for each device the name of a tensor that is there."""
+    devices = {}
+    for name, value in values.items():
+        named = compat.tensors_in(value, name)
+        if isinstance(value, torch.nn.Module):
+            named = [*value.named_parameters(), *value.named_buffers()]
+        for label, tensor in named:
+            devices.setdefault(tensor.device, label)
+    return devices
 
 
 def layouts(inputs_of_graph, tensors):
@@ -86,6 +103,8 @@ def layouts(inputs_of_graph, tensors):
                 f"{dtype}{list(tensor.shape)} with strides {list(tensor.stride())} now (its .data was "
                 f"replaced?): compile again, or give it its old layout"
             )
+        if compat.has_no_memory(tensor):
+            raise UnsupportedError(f"'{name}' has no memory of its own: it is a fake or meta tensor")
         if tensor.is_neg() or tensor.is_conj():
             raise UnsupportedError(
                 f"'{name}' is a view that negates or conjugates its memory lazily: pass it through .resolve_neg() or "

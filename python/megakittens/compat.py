@@ -1,5 +1,7 @@
-"""Everything of PyTorch that is private or changes between its versions, in one place (written for torch 2.11)."""
+"""Everything of PyTorch that is private or changes between its versions (written for torch 2.11), for capture; the same for
+calls is in compat_calls.py."""
 
+import contextlib
 import operator
 import re
 import types
@@ -9,12 +11,14 @@ import torch._dynamo
 import torch._dynamo.config
 import torch._dynamo.exc
 import torch.fx
+import torch.utils._pytree
 from torch._dynamo.backends.common import aot_autograd
 from torch._functorch._aot_autograd.schemas import OutputType
 from torch._ops import HigherOrderOperator, OpOverload
 
 Unsupported = torch._dynamo.exc.Unsupported
 BackendFailed = torch._dynamo.exc.BackendCompilerFailed
+FailedTrace = torch._dynamo.exc.TorchRuntimeError
 RecompileLimit = torch._dynamo.exc.FailOnRecompileLimitHit
 
 
@@ -36,6 +40,34 @@ def unlimited_recompiles():
     return torch._dynamo.config.patch(recompile_limit=1 << 20, accumulated_recompile_limit=1 << 20)
 
 
+@contextlib.contextmanager
+def known_calls_only():
+    """A context in which Dynamo compiles nothing: where it would, NotKnown is raised before anything has happened."""
+    try:
+        with torch.compiler.set_stance("fail_on_recompile"):
+            yield
+    except RuntimeError as error:
+        if "'fail_on_recompile'" not in str(error):
+            raise
+        raise NotKnown from None
+
+
+class NotKnown(Exception):
+    """Of a call that was not captured before."""
+
+
+def mixed_devices(error):
+    """The devices of an operation that PyTorch refused because they are different ones, as text; None for other errors."""
+    found = re.search(r"found two different devices ([\w:]+), ([\w:]+)", str(error))
+    return f"{found[1]} and {found[2]}" if found else None
+
+
+def tensors_in(value, name):
+    """(name as a user would write it, tensor) of every tensor in nested lists, tuples and dicts."""
+    pairs, _ = torch.utils._pytree.tree_flatten_with_path(value)
+    return [(name + torch.utils._pytree.keystr(path), leaf) for path, leaf in pairs if isinstance(leaf, torch.Tensor)]
+
+
 def separate(fn):
     """A function with a code object of its own: Dynamo keeps what it compiled with the code object."""
     if not isinstance(fn, types.FunctionType):
@@ -55,6 +87,16 @@ def lower(gm, example_inputs, compiler):
         keep_inference_input_mutations=True,
     )
     return backend(gm, example_inputs)
+
+
+def marked(callable_, executables):
+    """Says on what Dynamo gets which executable it leads to; Dynamo's own wrapper around it shows the same attribute."""
+    inner = callable_
+    while hasattr(inner, "_torchdynamo_orig_callable"):
+        inner = inner._torchdynamo_orig_callable
+    if len(executables) == 1:
+        inner.megakittens = executables[0]
+    return callable_
 
 
 def real_tensors():
@@ -85,6 +127,11 @@ def device_index(device):
 def empty_cache():
     """Memory that PyTorch holds and nobody uses goes back to the GPU."""
     torch.cuda.empty_cache()
+
+
+def has_no_memory(tensor):
+    """Fake and meta tensors, which have a layout only."""
+    return isinstance(tensor, torch._subclasses.FakeTensor) or tensor.is_meta
 
 
 def boxed(function):

@@ -5,7 +5,7 @@ import weakref
 
 import torch
 
-from megakittens import _core, checks, compat, fx
+from megakittens import _core, checks, compat, compat_calls, fx
 from megakittens.engine import Engine
 from megakittens.errors import CapacityError, ExecutionError, UserError
 
@@ -105,7 +105,55 @@ class CudaEngine(Engine):
         except ExecutionError:
             self.poison()
             raise
+        written = [tensor for tensor, mutated in zip(tensors, self.mutated, strict=True) if mutated]
+        if written:
+            compat_calls.note_written(written)
         return [self._result(tensors, made, number, port) for number, port in self.places]
+
+    def fast_call(self, arguments, sources, results, mismatch):
+        if any(number is None or not self.outputs[number].whole for number, _ in self.places):
+            return None
+        return _core.fast_call(
+            self.native,
+            {
+                "exchange": compat_calls.exchange_api(),
+                "device": compat_calls.exchange_device(self.device),
+                "arguments": arguments,
+                "inputs": [self._input(item, source) for item, source in zip(self.graph.inputs, sources, strict=True)],
+                "outputs": [
+                    {"sizes": tuple(output.sizes), "strides": tuple(output.strides), "dtype": output.dtype}
+                    for output in self.outputs
+                ],
+                "results": [self.places[k][0] for k in results],
+                "tensor_type": torch.Tensor,
+                "parameter_type": torch.nn.Parameter,
+                "mismatch": mismatch,
+                "execution_error": ExecutionError,
+                "state": compat_calls.outer_state()[0],
+                "silent": compat_calls.outer_state()[1],
+                "empty": None if self.reuse else compat_calls.quick_empty(self.device),
+                "current_device": compat_calls.current_device(),
+                "allocate": self._allocate,
+                "remember": self.recent.append,
+                "written": compat_calls.note_written,
+                "gave_up": self.poison,
+            },
+        )
+
+    @staticmethod
+    def _input(item, source):
+        """What fast_call asks of one input of the graph."""
+        dtype = TORCH_DTYPES[item["dtype"]]
+        constant = not isinstance(source, int)
+        return {
+            "place": -1 if constant else source,
+            "constant": source if constant else None,
+            "dtype": compat_calls.exchange_dtype(dtype),
+            "sizes": item["sizes"],
+            "strides": item["strides"],
+            "bytes": item["span"] * dtype.itemsize if 0 not in item["sizes"] else 0,
+            "mutated": item["mutated"],
+        }
 
     def _allocate(self):
         if self.reuse and self.kept is not None:

@@ -111,7 +111,8 @@ def engine_for(graph, settings, device, static):
 class Executable:
     """A captured graph with its engine: takes the placeholders' tensors and returns what the FX graph returns."""
 
-    def __init__(self, graph, settings, gm, device, static=frozenset()):
+    def __init__(self, graph, settings, gm, device, static=frozenset(), arguments=None):
+        """`arguments`: how many tensors Dynamo's graph takes, where that is all that AOTAutograd passes on."""
         layout = json.loads(graph.metadata["fx"])
         self.graph = graph
         self.inputs = graph.inputs
@@ -122,6 +123,15 @@ class Executable:
         ]
         weights = [not isinstance(source, int) or source in static for source in self.sources]
         self.engine = engine_for(graph, settings, device, weights)
+        self.arguments = arguments
+
+    def fast_call(self, mismatch):
+        """A function of Dynamo's tensors that does what a call of this does where they are as captured, else raises
+        `mismatch`; None where only the usual way is right."""
+        plain = isinstance(self.outputs, list) and all(isinstance(item, dict) and "output" in item for item in self.outputs)
+        if self.arguments is None or not plain:
+            return None
+        return self.engine.fast_call(self.arguments, self.sources, [item["output"] for item in self.outputs], mismatch)
 
     def __call__(self, inputs):
         tensors = [inputs[source] if isinstance(source, int) else source for source in self.sources]

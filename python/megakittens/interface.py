@@ -5,10 +5,11 @@ import functools
 
 import torch
 
-from megakittens import _core, checks, compat
+from megakittens import _core, checks, compat, compat_calls, fast
 from megakittens.backend import compile_graph
 from megakittens.cuda import COMPILES
 from megakittens.errors import Error, UnsupportedError, UserError
+from megakittens.signature import Signature
 
 
 def compile(fn=None, **options):
@@ -38,7 +39,12 @@ class Compiled:
         self._run = run
         self.graphs = []
         self.executables = []
-        self._compiled = compat.optimize(self._backend, fn)
+        self._function = function = compat_calls.frame_function(fn)
+        self._fast = fast.FastCalls(function, None if function is fn else fn) if function is not None else None
+        self._forms = ()
+        self._looked = 0  # so many executables were known to `_fast`
+        self._compiled = compat.optimize(self._backend, function or fn)
+        self._hooked = compat.optimize(self._backend, fn)  # a module whose hooks run around what is compiled
 
     def _backend(self, gm, example_inputs):
         name = getattr(self._original, "__name__", type(self._original).__name__)
@@ -47,17 +53,41 @@ class Compiled:
         )
 
     def __call__(self, *args, **kwargs):
-        if not self.executables and self._run is None and compat.capturing():
-            raise UserError(COMPILES)
+        forms = self._forms
+        for form in forms:
+            result = form(*args, **kwargs)
+            if result is not fast.MISSED:
+                if form is not forms[0]:
+                    self._forms = form.of.prefer(form)
+                return result
+        return self._call(args, kwargs)
+
+    def _call(self, args, kwargs):
+        """Through Dynamo, which captures where this call is none that it knows."""
+        compiled = self._hooked if compat_calls.has_hooks(self._original) else self._compiled
         while True:
             try:
-                return self._compiled(*args, **kwargs)
+                with compat.known_calls_only() if compat.capturing() else contextlib.nullcontext():
+                    result = compiled(*args, **kwargs)
+                break
+            except compat.NotKnown:
+                raise UserError(COMPILES) from None
             except compat.RecompileLimit:
                 compat.raise_recompile_limit()
+            except compat.FailedTrace as error:
+                if compat.mixed_devices(error) is None:
+                    raise
+                checks.one_device(checks.devices_of(Signature(self._function).values(args, kwargs)) if self._function else {})
+                where = compat.mixed_devices(error)
+                raise UnsupportedError(f"tensors on 2 devices: {where}. Move them to one device") from None
             except (compat.Unsupported, compat.BackendFailed) as error:
                 # Where it arose inside PyTorch's compiler helps nobody.
                 ours = translate(error).with_traceback(None)
                 raise ours from (None if isinstance(ours, Error) else error)
+        if self._fast is not None and len(self.executables) != self._looked and not compat_calls.is_compiling():
+            self._looked = len(self.executables)
+            self._forms = self._fast.look(self.executables, args, kwargs)
+        return result
 
     def synchronize(self):
         """Waits for the GPU, and raises ExecutionError where a launch gave up."""
@@ -66,6 +96,7 @@ class Compiled:
 
     def close(self):
         """Waits for the GPU and gives back the memory of every captured shape. A later call raises UserError."""
+        self._fast, self._forms = None, ()
         for executable in self.executables:
             executable.engine.close()
 

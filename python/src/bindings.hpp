@@ -17,4 +17,7 @@ void bind_program(nanobind::module_& module);
 /// megakittens._core.CudaProgram and what asks about GPUs.
 void bind_cuda(nanobind::module_& module);
 
+/// megakittens._core.fast_call.
+void bind_fast_call(nanobind::module_& module);
+
 }  // namespace megakittens::python

@@ -9,7 +9,7 @@
 
 #include "cli/commands.hpp"
 #include "emulator/kernels.hpp"
-#include "jit/locate.hpp"
+#include "jit/interpreter.hpp"
 #include "jit/nvrtc.hpp"
 #include "megakittens/version.hpp"
 #include "runtime/driver.hpp"
@@ -28,6 +28,7 @@ struct Gpus {
   int usable = 0;  // of an architecture that the interpreter is written for
 };
 
+constexpr int kMultiprocessors = 16;
 constexpr int kMajorAttribute = 75;  // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, then MINOR
 constexpr int kMinorAttribute = 76;
 
@@ -53,7 +54,12 @@ Gpus look_for_gpus() {
       MK_CUDA(device_get_attribute(&minor, kMinorAttribute, device));
       const bool usable = (major == 9 || major == 10) && minor == 0;
       found.usable += usable ? 1 : 0;
-      line("GPU", fmt::format("{} '{}', sm_{}{}{}", ordinal, name, major, minor,
+      int sms = 0;
+      std::size_t bytes = 0;
+      MK_CUDA(device_get_attribute(&sms, kMultiprocessors, device));
+      MK_CUDA(device_total_mem(&bytes, device));
+      line("GPU", fmt::format("{} '{}', {} multiprocessors, {:.1f} GB, sm_{}{}{}", ordinal, name, sms,
+                              static_cast<double>(bytes) / (1 << 30), major, minor,
                               usable ? "a" : "; programs are made for sm_90a and sm_100a"));
     }
   } catch (const Error& error) {
@@ -71,6 +77,33 @@ bool look_for_nvrtc() {
     line("NVRTC", fmt::format("none ({})", error.what()));
     return false;
   }
+}
+
+/// How many interpreters this package carries, of the two.
+int look_for_cubins() {
+  int shipped = 0;
+  std::error_code ignored;
+  for (const jit::Architecture architecture : {jit::Architecture::kSm90a, jit::Architecture::kSm100a})
+    for (const std::filesystem::path& folder : jit::shipped_folders())
+      if (const auto path = folder / jit::shipped_name(architecture); std::filesystem::exists(path, ignored)) {
+        ++shipped;
+        line("shipped", path.string());
+        break;
+      }
+  if (shipped == 0) line("shipped", "no interpreter beside this library (`make cubins` makes them)");
+  const std::filesystem::path cache = jit::cache_folder();
+  if (cache.empty()) {
+    line("cache", "none: HOME is not set, and neither is MEGAKITTENS_CACHE_DIR");
+    return shipped;
+  }
+  int cached = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(cache, ignored))
+    cached += entry.path().extension() == ".cubin" ? 1 : 0;
+  std::filesystem::path existing = cache;
+  while (!existing.empty() && !std::filesystem::exists(existing, ignored)) existing = existing.parent_path();
+  const bool writable = ::access(existing.empty() ? "." : existing.c_str(), W_OK) == 0;
+  line("cache", fmt::format("{}, {} compiled{}", cache.string(), cached, writable ? "" : ", cannot be written"));
+  return shipped;
 }
 
 std::string find_in_path(const std::string& name) {
@@ -99,6 +132,7 @@ int run() {
   line("memory", fmt::format("{:.1f} GB", memory / (1 << 30)));
   const Gpus gpus = look_for_gpus();
   const bool nvrtc = look_for_nvrtc();
+  const int shipped = look_for_cubins();
   look_for_compilers();
   const emulator::KernelInfo kernel = emulator::kernel_for(program::Architecture::sm_90a);
   line("emulator", fmt::format("built in: {} warps, {} pages of {} bytes, {} slots a CTA", kernel.warps, kernel.pages,
@@ -109,7 +143,9 @@ int run() {
   line("compile", nvrtc ? "yes: device code for sm_90a and sm_100a with NVRTC"
                         : "no: `pip install nvidia-cuda-nvrtc`, or set MEGAKITTENS_NVRTC");
   if (gpus.usable > 0)
-    line("GPU", "found; this version's commands run on the emulator only");
+    line("GPU", nvrtc || shipped > 0
+                    ? "yes: `run --device cuda`, and CUDA tensors from Python"
+                    : "only with an interpreter from the cache: none is shipped, and NVRTC is missing");
   else
     line("GPU", gpus.driver ? "no: none of a supported architecture" : "no: the driver is missing or does not start");
   const std::vector<std::string> unknown = unknown_knobs();

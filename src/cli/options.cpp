@@ -55,11 +55,11 @@ void ScheduleArguments::add_to(CLI::App& parser) {
       "round after each operation as PyTorch's eager does, or keep fp32 inside a chain; eager unless given");
 }
 
-runtime::PrepareOptions ScheduleArguments::parse() const {
-  runtime::PrepareOptions options;
-  options.architecture = program::parse_architecture(target_);
+runtime::PrepareOptions ScheduleArguments::parse(const runtime::PrepareOptions& usual) const {
+  runtime::PrepareOptions options = usual;
+  if (!target_.empty()) options.architecture = program::parse_architecture(target_);
   if (!sms_.empty()) options.sms = static_cast<std::uint32_t>(parse_number("--sms", sms_, 1, 4096));
-  options.cluster = static_cast<std::uint32_t>(parse_number("--cluster", cluster_, 1, 2));
+  if (!cluster_.empty()) options.cluster = static_cast<std::uint32_t>(parse_number("--cluster", cluster_, 1, 2));
   options.queue = program::parse_queue_mode(queue_);
   options.tiling = parse_tiling(tiling_);
   options.fusion = parse_switch("--fusion", fusion_);

@@ -22,14 +22,15 @@ std::uint64_t parse_number(const std::string& option, const std::string& text, s
 class ScheduleArguments {
  public:
   void add_to(CLI::App& parser);
-  runtime::PrepareOptions parse() const;
+  /// What was not given is `usual`.
+  runtime::PrepareOptions parse(const runtime::PrepareOptions& usual = {}) const;
   /// The first option that was given, or nothing.
   std::string given() const;
 
  private:
-  std::string target_ = "sm_90a";
+  std::string target_;
   std::string sms_;
-  std::string cluster_ = "2";
+  std::string cluster_;
   std::string queue_ = "per-sm";
   std::string tiling_ = "auto";
   std::string fusion_ = "on";

@@ -1,4 +1,4 @@
-// megakittens run G|P: on the emulator, with random inputs, compared with the reference.
+// megakittens run G|P: on the emulator or a GPU, with random inputs, compared with the reference.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -9,6 +9,7 @@
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
 #include "cli/verdict.hpp"
+#include "runtime/cuda_run.hpp"
 #include "runtime/host_run.hpp"
 #include "runtime/values.hpp"
 #include "schedule/verify.hpp"
@@ -22,9 +23,10 @@ struct Arguments {
   std::string graph;
   std::string device = "emulator";
   ScheduleArguments scheduling;
-  std::string schedule_seed = "1";
+  std::string gpu;
+  std::string schedule_seed;
   std::string input_seed = "1";
-  std::string check = "on";
+  std::string check;
   bool json = false;
 };
 
@@ -45,9 +47,9 @@ std::vector<std::string> findings_of(const program::Program& program) {
 }
 
 /// The program, and the graph where there is one; notes the orderings of a program from a file.
-Input load(const Arguments& arguments, Verdict& verdict) {
+Input load(const Arguments& arguments, const runtime::PrepareOptions& usual, Verdict& verdict) {
   Input input = load_input(arguments.file);
-  const runtime::PrepareOptions options = arguments.scheduling.parse();
+  const runtime::PrepareOptions options = arguments.scheduling.parse(usual);
   if (input.graph) {
     if (!arguments.graph.empty()) throw OptionError("--graph belongs to a program file; a graph file was given");
     input.program = runtime::prepare(*input.graph, options);
@@ -63,41 +65,85 @@ Input load(const Arguments& arguments, Verdict& verdict) {
   return input;
 }
 
+constexpr unsigned kTimedLaunches = 100;
+
+/// The GPU that was asked for, or none for the emulator.
+runtime::CudaDevice* gpu_of(const Arguments& arguments) {
+  if (arguments.device == "emulator") {
+    if (!arguments.gpu.empty()) throw OptionError("--gpu belongs to --device cuda");
+    return nullptr;
+  }
+  if (arguments.device != "cuda")
+    throw OptionError(fmt::format("unknown device '{}'; known are cuda, emulator", arguments.device));
+  for (const auto& [name, text] :
+       {std::pair("--schedule-seed", &arguments.schedule_seed), std::pair("--check", &arguments.check)})
+    if (!text->empty()) throw OptionError(fmt::format("{} belongs to --device emulator", name));
+  return &runtime::CudaDevice::get(
+      arguments.gpu.empty() ? 0 : static_cast<int>(parse_number("--gpu", arguments.gpu, 0, 1023)));
+}
+
+/// How a graph is scheduled for a GPU, as Python does it: nothing multicasts on Hopper yet, and CTAs alone start sooner
+/// than pairs.
+runtime::PrepareOptions usual_for(const runtime::CudaDevice* gpu) {
+  runtime::PrepareOptions usual;
+  if (gpu == nullptr) return usual;
+  usual.architecture = gpu->architecture();
+  usual.sms = gpu->sms();
+  if (usual.architecture == program::Architecture::sm_90a) usual.cluster = 1;
+  return usual;
+}
+
+/// By storage number: inputs as the run left them, and outputs.
+std::vector<runtime::HostBuffer> execute(const program::Program& program, const std::vector<std::vector<float>>& values,
+                                         runtime::CudaDevice* gpu, const emulator::RunOptions& options,
+                                         Verdict& verdict) {
+  const auto start = std::chrono::steady_clock::now();
+  if (gpu != nullptr) {
+    verdict.gpu = fmt::format("GPU {} '{}'", gpu->ordinal(), gpu->name());
+    runtime::CudaRun result = runtime::run_on_gpu(program, *gpu, runtime::to_buffers(program, values), kTimedLaunches);
+    verdict.launch_microseconds = result.microseconds;
+    verdict.launches = result.launches;
+    verdict.run_seconds = seconds_since(start);
+    return std::move(result.storages);
+  }
+  runtime::HostRun result = runtime::HostProgram(program).run(runtime::to_buffers(program, values), options);
+  verdict.report = result.report;
+  verdict.run_seconds = result.seconds;
+  return std::move(result.storages);
+}
+
 int run(const Arguments& arguments) {
-  if (arguments.device != "emulator")
-    throw OptionError(fmt::format("unknown device '{}'; known are emulator", arguments.device));
   emulator::RunOptions options;
-  options.seed = parse_number("--schedule-seed", arguments.schedule_seed, 0, UINT64_MAX);
-  options.check = parse_switch("--check", arguments.check);
+  if (!arguments.schedule_seed.empty())
+    options.seed = parse_number("--schedule-seed", arguments.schedule_seed, 0, UINT64_MAX);
+  options.check = arguments.check.empty() || parse_switch("--check", arguments.check);
   const std::uint64_t input_seed = parse_number("--input-seed", arguments.input_seed, 0, UINT64_MAX);
+  runtime::CudaDevice* gpu = gpu_of(arguments);
 
   Verdict verdict;
   Progress progress;
   progress.stage("scheduling");
   auto start = std::chrono::steady_clock::now();
-  const Input input = load(arguments, verdict);
+  const Input input = load(arguments, usual_for(gpu), verdict);
   const program::Program& program = *input.program;
   verdict.prepare_seconds = seconds_since(start);
 
   progress.stage("making inputs");
   std::vector<std::vector<float>> values =
       input.graph ? runtime::random_inputs(*input.graph, input_seed) : runtime::random_inputs(program, input_seed);
-  runtime::HostProgram host(program);
-  progress.stage(fmt::format("emulating {} instructions on {} SMs", program.instructions.size(), program.config.sms));
-  const runtime::HostRun result = host.run(runtime::to_buffers(program, values), options);
-  verdict.report = result.report;
-  verdict.run_seconds = result.seconds;
-  if (input.graph && result.report.ok()) {
+  progress.stage(fmt::format("{} {} instructions on {} SMs", gpu == nullptr ? "emulating" : "running",
+                             program.instructions.size(), program.config.sms));
+  const std::vector<runtime::HostBuffer> storages = execute(program, values, gpu, options, verdict);
+  verdict.compared = input.graph && verdict.report.ok();
+  if (verdict.compared) {
     progress.stage("computing the reference");
     // A program file does not say which numerics it was made for.
     const bool may_keep_fp32 =
         !arguments.graph.empty() || arguments.scheduling.parse().numerics == passes::Numerics::fused;
     start = std::chrono::steady_clock::now();
-    verdict.comparisons =
-        compare_with_reference(*input.graph, program, std::move(values), result.storages, may_keep_fp32);
+    verdict.comparisons = compare_with_reference(*input.graph, program, std::move(values), storages, may_keep_fp32);
     verdict.reference_seconds = seconds_since(start);
   }
-  verdict.compared = input.graph && result.report.ok();
   progress.pause();
   if (arguments.json)
     std::puts(to_json(verdict, program, options.seed, input_seed).dump(2).c_str());
@@ -116,7 +162,8 @@ Command add_run(CLI::App& app) {
   auto add = [&](const char* name, std::string& text, const char* type, const char* help) {
     parser->add_option(name, text, help)->type_name(type);
   };
-  add("--device", arguments->device, "emulator", "where; emulator unless given");
+  add("--device", arguments->device, "emulator|cuda", "where; emulator unless given");
+  add("--gpu", arguments->gpu, "N", "with --device cuda: which GPU; 0 unless given");
   add("--graph", arguments->graph, "G", "with a program file: the graph it was made from, to compare with");
   add("--schedule-seed", arguments->schedule_seed, "N",
       "order in which the emulator lets things happen; 1 unless given");

@@ -78,16 +78,22 @@ std::string to_text(const Verdict& verdict, const program::Program& program, std
                     std::uint64_t input_seed) {
   std::string text = summary_text(program);
   for (const std::string& sentence : verdict.orderings) text += fmt::format("  verifier: {}\n", sentence);
-  text += fmt::format("\nemulator, schedule seed {}, input seed {}: {}\n", schedule_seed, input_seed,
-                      verdict.report.text());
+  if (verdict.gpu.empty())
+    text += fmt::format("\nemulator, schedule seed {}, input seed {}: {}\n", schedule_seed, input_seed,
+                        verdict.report.text());
+  else
+    text += fmt::format("\n{}, input seed {}\n", verdict.gpu, input_seed);
   for (const TensorVerdict& tensor : verdict.comparisons) {
     text += fmt::format("{}\n  against eager's numerics: {}\n", tensor.what, runtime::to_string(tensor.eager));
     text += fmt::format("  against fp32 throughout:  largest error {:.3g}, mean {:.3g}\n", tensor.exact.largest,
                         tensor.exact.mean);
   }
-  text += fmt::format("time: {:.3f} s to read and schedule, {:.3f} s on the emulator", verdict.prepare_seconds,
-                      verdict.run_seconds);
+  text += fmt::format("time: {:.3f} s to read and schedule, {:.3f} s {}", verdict.prepare_seconds, verdict.run_seconds,
+                      verdict.gpu.empty() ? "on the emulator" : "to load and run");
   text += verdict.compared ? fmt::format(", {:.3f} s for the reference\n", verdict.reference_seconds) : "\n";
+  if (!verdict.gpu.empty())
+    text +=
+        fmt::format("a launch: {:.1f} us, of {} behind each other\n", verdict.launch_microseconds, verdict.launches);
   if (!verdict.ok()) return text + "result: WRONG\n";
   return text + (verdict.compared ? "result: equal to the reference within tolerance\n"
                                   : "result: ran without findings; not compared, a program alone has no reference "
@@ -103,6 +109,11 @@ Json to_json(const Verdict& verdict, const program::Program& program, std::uint6
   for (const emulator::Finding& finding : verdict.report.findings) findings.push_back(finding.text);
   json["findings"] = std::move(findings);
   json["report"] = verdict.report.text();
+  json["device"] = verdict.gpu.empty() ? "emulator" : "cuda";
+  if (!verdict.gpu.empty()) {
+    json["gpu"] = verdict.gpu;
+    json["launch_us"] = verdict.launch_microseconds;
+  }
   Json tensors = Json::array();
   for (const TensorVerdict& tensor : verdict.comparisons)
     tensors.push_back(

@@ -26,7 +26,10 @@ struct TensorVerdict {
 
 struct Verdict {
   std::vector<std::string> orderings;  ///< the verifier's findings about a program from a file
-  emulator::Report report;
+  emulator::Report report;             ///< of the emulator; empty and good where a GPU ran it
+  std::string gpu;                     ///< "GPU 0 'NVIDIA H200'"; empty where the emulator ran it
+  double launch_microseconds = 0;      ///< on the GPU
+  unsigned launches = 0;               ///< behind each other, of which that is the mean
   bool compared = false;
   std::vector<TensorVerdict> comparisons;
   double prepare_seconds = 0;

@@ -52,6 +52,7 @@ struct CuLaunchConfig {
   X(cuDeviceGet, device_get, (CuDevice * device, int ordinal))                                                         \
   X(cuDeviceGetName, device_get_name, (char* name, int length, CuDevice device))                                       \
   X(cuDeviceGetAttribute, device_get_attribute, (int* value, int attribute, CuDevice device))                          \
+  X(cuDeviceTotalMem_v2, device_total_mem, (std::size_t * bytes, CuDevice device))                                     \
   X(cuDevicePrimaryCtxRetain, device_primary_ctx_retain, (CuContext * context, CuDevice device))                       \
   X(cuCtxSetCurrent, ctx_set_current, (CuContext context))                                                             \
   X(cuCtxGetCurrent, ctx_get_current, (CuContext * context))                                                           \

@@ -82,7 +82,7 @@ def test_an_instruction_outside_its_tensor_is_refused(graph, tmp_path):
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (["--device", "tpu"], "unknown device 'tpu'; known are emulator"),
+        (["--device", "tpu"], "unknown device 'tpu'; known are cuda, emulator"),
         (["--schedule-seed", "x"], "--schedule-seed takes a whole number"),
         (["--input-seed", "-1"], "--input-seed takes a whole number"),
         (["--check", "maybe"], "--check takes on or off, not 'maybe'"),

@@ -4,6 +4,7 @@ GPU is the host's, and launches run on the emulator."""
 import ctypes
 import os
 import pathlib
+import threading
 
 import pytest
 
@@ -18,6 +19,9 @@ class StandIn:
         self.library.mk_stand_in_count.restype = ctypes.c_int64
         self.library.mk_stand_in_report.restype = ctypes.c_char_p
         self.held = {}
+        self.lock = threading.RLock()
+        self.unwatched_fast_call = None  # CudaEngine.fast_call without what makes emulation possible
+        self.fast_calls = 0  # calls that did not go through Dynamo
 
     def set(self, name, value):
         self.library.mk_stand_in_set(name.encode(), ctypes.c_int64(value))
@@ -56,18 +60,34 @@ def gpu(monkeypatch, tmp_path):
     monkeypatch.setattr(compat, "device_index", lambda device: 0)
     monkeypatch.setattr(compat, "current_stream", lambda index: 0)
     monkeypatch.setattr(compat, "capturing", lambda: False)
-    run, allocate = cuda.CudaEngine.run, cuda.CudaEngine._allocate
+    run, allocate, fast_call = cuda.CudaEngine.run, cuda.CudaEngine._allocate, cuda.CudaEngine.fast_call
 
     def allowed_run(self, tensors):
-        self.given = tensors
-        return run(self, tensors)
+        with stand_in.lock:
+            self.given = tensors
+            return run(self, tensors)
 
     def allowed_allocate(self):
         made = allocate(self)
         stand_in.allow([*self.given, *made])
         return made
 
+    stand_in.unwatched_fast_call = fast_call
+
+    def allowed_fast_call(self, arguments, sources, results, mismatch):
+        call = fast_call(self, arguments, sources, results, mismatch)
+
+        def allowed(*tensors):
+            with stand_in.lock:  # the stand-in knows one launch's memory at a time
+                self.given = [tensors[source] if isinstance(source, int) else source for source in sources]
+                done = call(*tensors)
+                stand_in.fast_calls += 1
+                return done
+
+        return call and allowed
+
     monkeypatch.setattr(cuda.CudaEngine, "run", allowed_run)
+    monkeypatch.setattr(cuda.CudaEngine, "fast_call", allowed_fast_call)
     monkeypatch.setattr(cuda.CudaEngine, "_allocate", allowed_allocate)
     yield stand_in
     stand_in.allow([])

@@ -107,10 +107,33 @@ def test_a_second_model_compiles_nothing(gpu):
     assert _core.compilation_count() == before
 
 
-def test_the_first_call_inside_a_capture_is_refused(gpu, monkeypatch):
+def test_the_first_call_of_a_shape_inside_a_capture_is_refused_before_anything_is_compiled(gpu, monkeypatch):
+    f = megakittens.compile(mlp)
+
+    def dynamo_compiles(*_):
+        raise AssertionError("Dynamo asks for the state of random numbers, which spoils a capture")
+
+    def refused(*args):
+        with pytest.raises(megakittens.UserError, match="call it once before the capture"), monkeypatch.context() as patch:
+            patch.setattr(compat, "capturing", lambda: True)
+            patch.setattr(torch.random, "get_rng_state", dynamo_compiles)
+            f(*args)
+
+    refused(*inputs())
+    close(f(*inputs()), mlp(*inputs()))
+    refused(*inputs(32, 128))
+    close(f(*inputs(32, 128)), mlp(*inputs(32, 128)))
+
+
+def test_calls_that_are_known_may_be_captured_whichever_way_they_take(gpu, monkeypatch):
+    def g(x):
+        return x + 1, x.t()
+
+    f, x = megakittens.compile(g), torch.ones(8, 16)
+    f(x)
     monkeypatch.setattr(compat, "capturing", lambda: True)
-    with pytest.raises(megakittens.UserError, match="call it once before the capture"):
-        megakittens.compile(mlp)(*inputs())
+    close(f(x)[0], x + 1)
+    assert gpu.fast_calls == 0
 
 
 def test_close_gives_the_memory_back_and_later_calls_say_so(gpu):
@@ -181,3 +204,23 @@ def test_a_launch_that_gave_up_is_told_at_the_next_call(gpu):
         f(*args)
     assert bad.isnan().all()
     close(f(*args), mlp(*args))
+
+
+def test_the_inputs_device_decides_which_of_several_gpus_runs(gpu, monkeypatch):
+    gpu.set("devices", 2)
+    before = gpu.count("cuDevicePrimaryCtxRetain")
+    first, second = megakittens.compile(mlp), megakittens.compile(mlp)
+    close(first(*inputs()), mlp(*inputs()))
+    monkeypatch.setattr(compat, "device_index", lambda device: 1)
+    close(second(*inputs()), mlp(*inputs()))
+    close(second(*inputs()), mlp(*inputs()))
+    close(first(*inputs()), mlp(*inputs()))
+    assert gpu.count("cuDevicePrimaryCtxRetain") <= before + 2
+    for f, number in ((first, 0), (second, 1)):
+        f.executables[0].engine.native.plant_fault()
+        f(*inputs())
+        with pytest.raises(megakittens.ExecutionError, match=f"gave up on GPU {number}"):
+            f.synchronize()
+    monkeypatch.setattr(compat, "device_index", lambda device: 2)
+    with pytest.raises(megakittens.UserError, match="there is no GPU 2: the driver shows 2"):
+        megakittens.compile(mlp)(*inputs(32, 64))

@@ -48,6 +48,18 @@ def test_tensors_on_two_devices_are_named():
         checks.inputs(["x", "y"], [torch.ones(3), torch.ones(3, device="meta")])
 
 
+def test_tensors_on_two_devices_are_named_where_pytorch_is_the_first_to_see_it():
+    here, there = torch.ones(3), torch.ones(3, device="meta")
+    text = r"tensors on 2 devices: 'x' on cpu, 'W\[1\]' on meta. Move them to one device"
+    with pytest.raises(UnsupportedError, match=text):
+        run(lambda x, W: x + W[0] + W[1], here, [here, there])
+    module = torch.nn.Linear(3, 3).requires_grad_(False)
+    with pytest.raises(UnsupportedError, match=r"tensors on 2 devices: 'args\[0\]' on meta, 'weight' on cpu"):
+        run(module, there)
+    with pytest.raises(UnsupportedError, match=r"tensors on 2 devices: 'x' on cpu, 'there' on meta"):
+        run(lambda x: x + there, here)
+
+
 def test_a_symbolic_size_is_named_with_the_way_out():
     f = torch.compile(lambda x: x * 2, backend="megakittens", dynamic=True, options={"device": "reference"})
     with pytest.raises(Exception, match=r"size 0 of 'x' is symbolic .*dynamic=False"):

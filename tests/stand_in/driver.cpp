@@ -1,6 +1,7 @@
 // The driver's functions, and four of our own by which tests set and ask.
 #include <cstdlib>
 #include <cstring>
+#include <sstream>
 #include <utility>
 
 #include "device/tensor_map_fields.hpp"
@@ -10,7 +11,15 @@
 namespace megakittens::stand_in {
 
 State& state() {
-  static State one;
+  static State& one = *[] {
+    auto* made = new State;
+    const char* given = std::getenv("MK_STAND_IN");
+    std::istringstream settings(given == nullptr ? "" : given);
+    for (std::string setting; std::getline(settings, setting, ',');)
+      if (const std::size_t equals = setting.find('='); equals != std::string::npos)
+        made->settings[setting.substr(0, equals)] = std::stoll(setting.substr(equals + 1));
+    return made;
+  }();
   return one;
 }
 
@@ -112,6 +121,10 @@ CuResult cuDeviceGetName(char* name, int length, CuDevice) {
 CuResult cuDeviceGetAttribute(int* value, int attribute, CuDevice) {
   const char* name = attribute == 75 ? "major" : attribute == 76 ? "minor" : attribute == 16 ? "sms" : "other";
   *value = attribute == 13 ? 1'980'000 : static_cast<int>(setting(name));
+  return 0;
+}
+CuResult cuDeviceTotalMem_v2(std::size_t* bytes, CuDevice) {
+  *bytes = static_cast<std::size_t>(setting("memory"));
   return 0;
 }
 CuResult cuDevicePrimaryCtxRetain(CuContext* context, CuDevice device) {
@@ -273,7 +286,8 @@ CuResult cuLaunchKernelEx(const CuLaunchConfig* config, CuFunction, void** param
   if (state().contexts.empty()) return kInvalidContext;
   count("cuLaunchKernelEx");
   if (const auto result = static_cast<CuResult>(setting("launch_result")); result != 0) return result;
-  if (setting("emulate") == 0) return 0;
+  const std::int64_t first = setting("emulate_first");
+  if (setting("emulate") == 0 || (first > 0 && state().counts["cuLaunchKernelEx"] > first)) return 0;
   auto run = [config = *config,
               attributes = std::vector(config->attributes, config->attributes + config->attribute_count),
               copy = *static_cast<const program::LaunchParameters*>(parameters[0])]() mutable {

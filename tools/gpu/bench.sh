@@ -1,7 +1,11 @@
 #!/usr/bin/env bash
-# tools/gpu/bench.sh [ARGUMENT...]: the benchmarks of bench/gpu; arguments go to bench/gpu/run.py. Fails without a GPU.
+# tools/gpu/bench.sh [ARGUMENT...]: the benchmarks of bench/gpu, and docs/performance.md made from their results; arguments
+# go to bench/gpu/run.py. Fails without a GPU.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 python=${PYTHON:-$([ -x .venv/bin/python ] && echo .venv/bin/python || command -v python3)}
 tools/gpu/build.sh megakittens_python
-PYTHONPATH="python:bench${PYTHONPATH:+:$PYTHONPATH}" "$python" bench/gpu/run.py "$@"
+status=0
+PYTHONPATH="python:bench${PYTHONPATH:+:$PYTHONPATH}" "$python" bench/gpu/run.py "$@" || status=$?
+"$python" bench/report.py
+exit $status

@@ -26,3 +26,20 @@ def gpu_or_skip():
         pytest.fail(problem)
     if problem:
         pytest.skip(problem)
+
+
+@pytest.fixture(autouse=True)
+def isolation(gpu_or_skip):
+    """What one test did to the GPU's state does not reach the next."""
+    yield
+    import torch
+
+    torch.cuda.synchronize()
+    torch._dynamo.reset()
+    try:
+        torch.rand(1, device="cuda")
+    except RuntimeError:
+        # A capture that failed leaves PyTorch's generator believing that it goes on: a fresh state forgets it.
+        fresh = torch.Generator("cuda")
+        torch.cuda.default_generators[torch.cuda.current_device()].graphsafe_set_state(fresh.graphsafe_get_state())
+        torch.rand(1, device="cuda")

@@ -170,14 +170,45 @@ def test_close_returns_the_memory_and_a_later_call_says_so():
         f(*args)
 
 
-def test_the_first_call_inside_a_capture_is_refused():
-    args = inputs(256, 256)
+def test_the_first_call_inside_a_capture_is_refused_and_does_no_harm():
+    args, others = inputs(256, 256), inputs(128, 256)
     f = megakittens.compile(mlp)
-    torch.cuda.synchronize()
+    for mine in (args, others):  # the second shape of a function that was called before, too
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with pytest.raises(megakittens.UserError, match="before the capture"), torch.cuda.graph(graph):
+            f(*mine)
+        assert torch.rand(4, device="cuda").isfinite().all()
+        close(f(*mine), mlp(*mine))
     graph = torch.cuda.CUDAGraph()
-    with pytest.raises(megakittens.UserError, match="before the capture"), torch.cuda.graph(graph):
+    with torch.cuda.graph(graph):
+        y = f(*args)
+    graph.replay()
+    close(y, mlp(*args))
+
+
+def test_a_call_costs_the_host_less_than_ten_microseconds(capsys):
+    def sixteen(*tensors):
+        total = tensors[0]
+        for tensor in tensors[1:]:
+            total = total + tensor
+        return total
+
+    args = [torch.randn(128, 128, device="cuda") for _ in range(16)]
+    f = megakittens.compile(sixteen)
+    with torch.no_grad():
         f(*args)
-    close(f(*args), mlp(*args))
+        best = 1e9
+        for _ in range(200):
+            torch.cuda.synchronize()
+            start = time.perf_counter()
+            for _ in range(20):
+                f(*args)
+            best = min(best, (time.perf_counter() - start) / 20 * 1e6)
+    f.synchronize()
+    with capsys.disabled():
+        print(f"\n[call] 16 tensors: {best:.1f} us on the host, launch included")
+    assert best < 10
 
 
 def test_torch_compile_takes_the_backend():
@@ -188,7 +219,7 @@ def test_torch_compile_takes_the_backend():
 
 def test_tensors_on_two_devices_are_refused():
     x, W, b = inputs(64, 64)
-    with pytest.raises(megakittens.UnsupportedError, match="tensors on 2 devices"):
+    with pytest.raises(megakittens.UnsupportedError, match="tensors on 2 devices: 'x' on cuda:0, 'b' on cpu"):
         megakittens.compile(mlp)(x, W, b.cpu())
 
 

@@ -1,0 +1,123 @@
+"""Writes docs/performance.md from the results that bench/gpu/run.py left in bench/results.
+
+    python bench/report.py            writes the page
+    python bench/report.py --check    only says whether it is that of the results
+"""
+
+import argparse
+import json
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs/performance.md"
+RESULTS = ROOT / "bench/results"
+OURS = "megakittens"
+MODES = {
+    "eager": "eager",
+    "torch.compile": "default",
+    "torch.compile reduce-overhead": "reduce-overhead",
+    "torch.compile max-autotune": "max-autotune",
+}
+HEAD = """# Performance
+
+This page is made by `python bench/report.py` from `bench/results`; a test compares them. `make gpu-bench` measures.
+
+Times are microseconds, medians over rounds in which the competitors take turns in one process. *As called* is 20 calls behind
+each other from Python until the GPU has finished the last. *Per replay* is one of 20 calls captured in a CUDA graph: with the
+same inputs in every call, and *rotated* over so many sets of inputs that none is still in the cache. A ratio is the best of
+PyTorch's divided by ours: above 1 ours is faster. *Host* is what a call of ours costs until it returns, with the GPU idle.
+Every result is compared with fp32 throughout: the largest error of any element, and in parentheses the root of the mean square
+of all errors, both by the root mean square of the result, in 1/1000.
+"""
+
+
+def load(folder):
+    """Results that have a machine, in the order of their files' names."""
+    found = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+    return [result for result in found if "machine" in result and "called_us" in result]
+
+
+def table(columns, rows):
+    lines = ["| " + " | ".join(columns) + " |", "|---" + "|--:" * (len(columns) - 1) + "|"]
+    return "\n".join([*lines, *["| " + " | ".join(row) + " |" for row in rows]]) + "\n"
+
+
+def number(value):
+    return "-" if value is None else f"{value:.1f}" if value < 100 else f"{value:.0f}"
+
+
+def best(times):
+    """(name, time) of the fastest that is not ours."""
+    return min(((name, time) for name, time in times.items() if name != OURS), key=lambda pair: pair[1])
+
+
+def ratio(times):
+    return f"{best(times)[1] / times[OURS]:.2f}"
+
+
+def called(result):
+    times = result["called_us"]
+    name = result["workload"] + ("" if result["right"] else " **WRONG**")
+    return [name, *[number(times.get(mode)) for mode in MODES], f"**{number(times[OURS])}**", ratio(times), number(result["host_us"][OURS])]
+
+
+def replayed(result):
+    row = [result["workload"]]
+    for times in (result["replayed_us"], result["replayed_rotated_us"]):
+        name, time = best(times)
+        row += [f"{number(time)} ({name.replace('torch.compile', 'Inductor')})", f"**{number(times[OURS])}**", ratio(times)]
+    return row
+
+
+def error(result, kind, name):
+    key = f"{kind} {name}"
+    mean = result["errors"].get(key)
+    if mean is None:
+        return "-"
+    largest = result.get("largest_errors", {}).get(key)
+    return f"{'-' if largest is None else f'{largest * 1e3:.0f}'} ({mean * 1e3:.2f})"
+
+
+def errors(result):
+    return [result["workload"], *[error(result, "called", name) for name in [*MODES, OURS]], error(result, "graph", OURS)]
+
+
+def about(machine):
+    return (
+        f"{machine['device']}, {machine['multiprocessors']} multiprocessors, driver {machine['driver']}, CUDA {machine['cuda']}, "
+        f"PyTorch {machine['torch']}; megakittens {machine['megakittens']} at `{machine['commit'][:12]}`, {machine['date']}."
+    )
+
+
+def page(results):
+    if not results:
+        return HEAD + "\nNo results are recorded yet.\n"
+    text = HEAD
+    machines = list(dict.fromkeys(about(result["machine"]) for result in results))
+    for machine in machines:
+        here = [result for result in results if about(result["machine"]) == machine]
+        text += f"\n## {here[0]['machine']['device']}, {here[0]['machine']['date']}\n\n{machine}\n\nAs called:\n\n"
+        text += table(["workload", *MODES.values(), "ours", "ratio", "host"], map(called, here))
+        text += "\nPer replay:\n\n"
+        text += table(["workload", "best graph", "ours", "ratio", "best, rotated", "ours", "ratio"], map(replayed, here))
+        text += "\nErrors:\n\n"
+        text += table(["workload", *MODES.values(), "ours", "ours, in a graph"], map(errors, here))
+    return text
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true")
+    arguments = parser.parse_args()
+    text = page(load(RESULTS))
+    if arguments.check:
+        same = PAGE.exists() and PAGE.read_text() == text
+        print(f"{PAGE} {'is that of' if same else 'differs from'} {RESULTS}")
+        return int(not same)
+    PAGE.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

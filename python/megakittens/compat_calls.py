@@ -1,0 +1,168 @@
+"""Everything of PyTorch that is private or changes between its versions (written for torch 2.11), for calls past Dynamo's
+frame hook (fast.py)."""
+
+import types
+
+import torch
+import torch._dynamo
+from torch._functorch._aot_autograd.schemas import OutputType
+
+from megakittens.compat import placeholder_index
+
+is_compiling = torch.compiler.is_dynamo_compiling  # quick; whatever else traces has tensors of its own kind, or a mode
+
+
+def outer_state():
+    """What else a call looks at that Dynamo's guards do not: (object, attribute, value it has to have), and functions that
+    have to give None or 0."""
+    default = torch._dynamo.eval_frame._stance
+    return (
+        (torch._dynamo.eval_frame, "_stance", default if default.stance == "default" else None),
+        (torch._C._len_torch_dispatch_stack, torch._C._get_tracing_state),
+    )
+
+
+RELATIONS = {"NO_TENSOR_ALIASING", "OBJECT_ALIASING", "STORAGE_OVERLAPPING", "SYMBOLIC_SHAPE_GUARD"}
+
+
+def split_guards(wrapper, values):
+    """Dynamo's guards without those that only compare one parameter with the tensor it was: (what is left as a function of
+    a frame's names and values, the names it needs, the parameters to be compared by tensor_guards()). In doubt all is left."""
+
+    def kinds(manager):
+        return {type(guard).__name__ for guard in manager.get_leaf_guards()}
+
+    def plain_tensor(manager, name):
+        attributes = [part for guard in manager.get_leaf_guards() if type(guard).__name__ == "NO_HASATTR"
+                      for part in guard.verbose_code_parts()]  # fmt: skip
+        return (
+            isinstance(values.get(name), torch.Tensor)
+            and "TENSOR_MATCH" in kinds(manager) <= {"TENSOR_MATCH", "NO_HASATTR", "NO_TENSOR_ALIASING"}
+            and all("_dynamo_dynamic_indices" in part for part in attributes)
+            and not manager.get_child_managers()
+        )
+
+    def doubtful(manager):
+        return bool(kinds(manager) & RELATIONS) or manager.is_tag_safe_root() or any(map(doubtful, manager.get_child_managers()))
+
+    root = wrapper.root
+    sources = {f"L[{name!r}]": name for name in values}
+    managers = {sources.get(manager.get_source()): manager for manager in root.get_child_managers()}
+    tensors = [name for name, manager in managers.items() if name is not None and plain_tensor(manager, name)]
+    left = [manager for name, manager in managers.items() if name not in tensors]
+    rest = "".join(part for guard in root.get_epilogue_lambda_guards() for part in guard.verbose_code_parts())
+    if not tensors or any(map(doubtful, left)) or len(managers) != len(root.get_child_managers()):
+        return root.check, set(values), []
+    dropped = {f"L[{name!r}]" for name in tensors}
+    kept = {name for source, name in sources.items() if source not in dropped or source in rest}
+    return root.clone_manager(lambda manager: manager.get_source() not in dropped).check, kept, tensors
+
+
+def tensor_guards(tensors):
+    """A function that says whether so many tensors are like these: class, type, layout, device, gradients, dispatch keys;
+    and none given twice."""
+    if not tensors:
+        return lambda: True
+    sizes = [list(tensor.size()) for tensor in tensors]
+    strides = [list(tensor.stride()) for tensor in tensors]
+    guards = torch._C._dynamo.guards.TensorGuards(*tensors, dynamic_dims_sizes=sizes, dynamic_dims_strides=strides)
+    return guards.check
+
+
+def frame_function(fn):
+    """The function whose frame Dynamo compiles when `fn` is called: a function itself; for a module one of ours around it,
+    whose code is its own. None for anything else."""
+    if isinstance(fn, types.FunctionType):
+        return fn
+    if not isinstance(fn, torch.nn.Module):
+        return None
+
+    def call(*args, **kwargs):
+        return fn(*args, **kwargs)
+
+    return types.FunctionType(call.__code__.replace(), globals(), type(fn).__name__, None, call.__closure__)
+
+
+def has_hooks(fn):
+    """Whether a module has hooks that run around its own forward."""
+    return isinstance(fn, torch.nn.Module) and bool(fn._forward_hooks or fn._forward_pre_hooks)
+
+
+def cache_entries(code):
+    """What Dynamo has compiled for a code object: `guard_manager` decides whether `code` is right for a call."""
+    return torch._C._dynamo.eval_frame._debug_get_cache_entry_list(code)
+
+
+def compiled_name(code):
+    """The global by which code that Dynamo made calls its one graph; None where it calls none or several."""
+    names = [name for name in code.co_names if name.startswith("__compiled_fn_")]
+    return names[0] if len(names) == 1 else None
+
+
+DYNAMO_UTILS = "__import_torch_dot__dynamo_dot_utils"
+
+
+class QuietUtils:
+    """torch._dynamo.utils without the two functions by which compiled code tells the profiler where it begins."""
+
+    record_pregraph_bytecode_enter = staticmethod(bool)
+    record_pregraph_bytecode_exit = staticmethod(bool)
+
+    def __getattr__(self, name):
+        return getattr(torch._dynamo.utils, name)
+
+
+def passes_through(gm, example_inputs):
+    """Whether AOTAutograd's own work at each call is nothing: Dynamo's inputs are the aten graph's, in order, and its
+    results the graph's."""
+    context = torch._guards.TracingContext.try_get()
+    metadata = context.fw_metadata if context is not None else None
+    if metadata is None:
+        return False
+    placeholders = [node for node in gm.graph.nodes if node.op == "placeholder"]
+    return (
+        len(placeholders) == len(example_inputs) == len(metadata.input_info)
+        and all(placeholder_index(node, position) == position for position, node in enumerate(placeholders))
+        and all(isinstance(value, torch.Tensor) for value in example_inputs)
+        and not metadata.num_mutated_inp_runtime_indices
+        and not metadata.num_intermediate_bases
+        and not metadata.tokens
+        and not metadata.num_graphsafe_rng_states
+        and not metadata.is_train
+        and all(info.output_type is OutputType.non_alias for info in metadata.output_info)
+    )
+
+
+def exchange_api():
+    """PyTorch's table of C functions for exchanging tensors, in a capsule."""
+    return torch.Tensor.__dlpack_c_exchange_api__
+
+
+def exchange_device(device):
+    """(type, number) of a device in that table's terms."""
+    return {"cpu": 1, "cuda": 2}[device.type], device.index or 0
+
+
+def exchange_dtype(dtype):
+    """(code, bits) of a type in that table's terms."""
+    bits = dtype.itemsize * 8
+    if dtype is torch.bool:
+        return 6, bits
+    if dtype is torch.bfloat16:
+        return 4, bits
+    return (2 if dtype.is_floating_point else 0), bits
+
+
+def quick_empty(device):
+    """A function of sizes, strides and dtype that makes a tensor on the current GPU, in half of torch.empty's time."""
+    return torch._C._dynamo.guards._empty_strided_cuda if device.type == "cuda" else None
+
+
+def current_device():
+    """A function that gives the number of the current GPU."""
+    return torch._C._cuda_getDevice if torch.cuda.is_available() else int
+
+
+def note_written(tensors):
+    """Kernels of ours wrote these tensors, which PyTorch cannot know: whoever saved them for backward is told."""
+    torch._C._increment_version(tensors)

@@ -1,0 +1,66 @@
+// What one call of a captured graph needs to know beforehand, so that the call itself is a few microseconds.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "dlpack.hpp"
+#include "runtime/cuda_program.hpp"
+
+namespace megakittens::python {
+
+/// A function of the graph's tensors that launches once on PyTorch's current stream and returns the results as a tuple.
+/// Nothing is written or launched where a tensor is not as it was captured: then the exception `mismatch` is raised.
+class FastCall {
+ public:
+  struct Input {
+    int place = -1;             ///< among the arguments; -1: `constant`
+    nanobind::object constant;  ///< a tensor of the graph itself
+    dlpack::DataType dtype{};   ///< all that follows is what the tensor has to be
+    std::vector<std::int64_t> sizes, strides;
+    std::uint64_t bytes = 0;  ///< from its first element to the end of its last
+    bool mutated = false;     ///< the graph writes it
+  };
+  struct Output {
+    nanobind::object sizes, strides, dtype;  ///< arguments of `empty`
+  };
+
+  FastCall(nanobind::object program, const nanobind::dict& description);
+
+  /// `arguments` are borrowed. Returns a new reference, or null with an exception set.
+  PyObject* call(PyObject* const* arguments, Py_ssize_t count) const;
+
+ private:
+  bool nothing_around() const;
+  bool read(const Input& input, PyObject* tensor, runtime::CuPointer& address) const;
+  bool inputs_fit(PyObject* const* arguments, std::vector<runtime::CuPointer>& addresses) const;
+  /// The call's output tensors as a list, or null.
+  PyObject* make_outputs() const;
+  /// Tells PyTorch which inputs have new contents; false with an exception set.
+  bool note_written(PyObject* const* arguments) const;
+  PyObject* refuse() const;
+
+  nanobind::object program_object_;
+  runtime::CudaProgram* program_;
+  const dlpack::ExchangeApi* api_;
+  dlpack::Device device_{};
+  std::vector<Input> inputs_;
+  std::vector<Output> outputs_;
+  std::vector<std::uint32_t> results_;  // numbers of outputs
+  std::size_t arguments_ = 0;
+  bool any_mutated_ = false;
+  nanobind::object tensor_type_, parameter_type_;
+  nanobind::object mismatch_, execution_error_;
+  nanobind::object state_, state_name_, state_value_;  // an object's attribute has to be this
+  std::vector<nanobind::object> silent_;               // functions that have to give None or 0
+  nanobind::object empty_;           // (sizes, strides, dtype) -> tensor on the current device; or None
+  nanobind::object current_device_;  // () -> int
+  nanobind::object allocate_;        // () -> list of tensors, whichever device is current
+  nanobind::object remember_;        // (weak reference to an output)
+  nanobind::object written_;         // (list of tensors that were written)
+  nanobind::object gave_up_;         // (): an earlier launch is known to have failed
+};
+
+}  // namespace megakittens::python

@@ -1,0 +1,94 @@
+#include "runtime/cuda_run.hpp"
+
+#include "runtime/cuda_program.hpp"
+#include "runtime/host_run.hpp"
+#include "support/error.hpp"
+
+namespace megakittens::runtime {
+namespace {
+
+constexpr unsigned kWarmLaunches = 3;
+
+/// A stream of its own, so that nothing else of this process is in the way.
+class Stream {
+ public:
+  Stream() { MK_CUDA(stream_create(&stream_, 1)); }
+  ~Stream() { driver().stream_destroy(stream_); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  CuStream get() const { return stream_; }
+
+ private:
+  CuStream stream_ = nullptr;
+};
+
+class Event {
+ public:
+  Event() { MK_CUDA(event_create(&event_, 0)); }
+  ~Event() { driver().event_destroy(event_); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  CuEvent get() const { return event_; }
+
+ private:
+  CuEvent event_ = nullptr;
+};
+
+double time_launches(CudaProgram& program, const Stream& stream, const std::vector<CuPointer>& inputs,
+                     const std::vector<CuPointer>& outputs, unsigned launches) {
+  const Event start;
+  const Event end;
+  for (unsigned i = 0; i < kWarmLaunches + launches; ++i) {
+    if (i == kWarmLaunches) MK_CUDA(event_record(start.get(), stream.get()));
+    program.launch(stream.get(), inputs, outputs);
+  }
+  MK_CUDA(event_record(end.get(), stream.get()));
+  MK_CUDA(event_synchronize(end.get()));
+  float milliseconds = 0;
+  MK_CUDA(event_elapsed_time(&milliseconds, start.get(), end.get()));
+  program.check();
+  return milliseconds * 1e3 / launches;
+}
+
+}  // namespace
+
+CudaRun run_on_gpu(const program::Program& program, CudaDevice& device, std::vector<HostBuffer> inputs,
+                   unsigned launches) {
+  if (inputs.size() != program.inputs.size())
+    throw UserError(
+        fmt::format("program '{}' takes {} inputs, {} were given", program.name, program.inputs.size(), inputs.size()));
+  CudaProgram loaded(program, device);
+  const ContextScope scope(device.context());
+  std::vector<DeviceMemory> memory;
+  std::vector<CuPointer> given;
+  std::vector<CuPointer> made;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const std::uint64_t wanted = program.storages[program.inputs[i].storage].bytes;
+    if (inputs[i].bytes() != wanted)
+      throw UserError(fmt::format("input '{}' needs a storage of {} bytes, {} were given", program.inputs[i].name,
+                                  wanted, inputs[i].bytes()));
+    given.push_back(memory.emplace_back(wanted).address());
+    device.upload(given.back(), inputs[i].data(), wanted);
+  }
+  const std::vector<std::uint32_t> outputs = output_storages(program);
+  for (const std::uint32_t s : outputs) made.push_back(memory.emplace_back(program.storages[s].bytes).address());
+
+  const Stream stream;
+  loaded.launch(stream.get(), given, made);
+  loaded.synchronize();
+  CudaRun result;
+  result.storages.resize(program.storages.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    device.download(inputs[i].data(), given[i], inputs[i].bytes());
+    result.storages[program.inputs[i].storage] = std::move(inputs[i]);
+  }
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    HostBuffer& buffer = result.storages[outputs[k]] = HostBuffer(program.storages[outputs[k]].bytes);
+    device.download(buffer.data(), made[k], buffer.bytes());
+  }
+  result.launches = launches;
+  if (launches > 0) result.microseconds = time_launches(loaded, stream, given, made, launches);
+  return result;
+}
+
+}  // namespace megakittens::runtime

@@ -1,0 +1,47 @@
+"""docs/performance.md is made from the recorded results, and says what they say."""
+
+import importlib.util
+import json
+import pathlib
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+spec = importlib.util.spec_from_file_location("report", ROOT / "bench/report.py")
+report = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(report)
+
+SAMPLE = {
+    "machine": {"device": "NVIDIA H200", "multiprocessors": 132, "driver": "580.1", "cuda": "13.0", "torch": "2.11.0",
+                "megakittens": "0.1.0", "commit": "0123456789abcdef", "date": "2026-11-29"},
+    "workload": "mlp_1024",
+    "called_us": {"eager": 119.0, "torch.compile": 244.4, "torch.compile reduce-overhead": 110.0, "megakittens": 27.5},
+    "host_us": {"eager": 60.0, "megakittens": 9.04},
+    "replayed_us": {"eager": 26.0, "torch.compile": 22.4, "megakittens": 16.0},
+    "replayed_rotated_us": {"eager": 30.0, "torch.compile": 33.0, "megakittens": 40.0},
+    "errors": {"called eager": 0.004, "called megakittens": 0.0041, "graph megakittens": 0.0041},
+    "largest_errors": {"called eager": 0.03, "called megakittens": 0.031},
+    "right": True,
+}  # fmt: skip
+
+
+def test_the_committed_page_is_that_of_the_committed_results():
+    assert report.PAGE.read_text() == report.page(report.load(report.RESULTS)), "run `python bench/report.py`"
+
+
+def test_a_result_becomes_rows(tmp_path):
+    (tmp_path / "h200-mlp_1024.json").write_text(json.dumps(SAMPLE))
+    (tmp_path / "schedule.json").write_text(json.dumps({"context": {}, "benchmarks": []}))
+    text = report.page(report.load(tmp_path))
+    assert "NVIDIA H200, 132 multiprocessors, driver 580.1, CUDA 13.0, PyTorch 2.11.0; megakittens 0.1.0 at `0123456789ab`" in text
+    assert "| mlp_1024 | 119 | 244 | 110 | - | **27.5** | 4.00 | 9.0 |" in text
+    assert "| mlp_1024 | 22.4 (Inductor) | **16.0** | 1.40 | 30.0 (eager) | **40.0** | 0.75 |" in text
+    assert "| mlp_1024 | 30 (4.00) | - | - | - | 31 (4.10) | - (4.10) |" in text
+    assert "WRONG" not in text
+
+
+def test_a_wrong_result_is_called_so(tmp_path):
+    (tmp_path / "h200-mlp.json").write_text(json.dumps({**SAMPLE, "right": False}))
+    assert "| mlp_1024 **WRONG** | 119 |" in report.page(report.load(tmp_path))
+
+
+def test_no_results_are_no_error(tmp_path):
+    assert "No results are recorded yet." in report.page(report.load(tmp_path))
