@@ -3,10 +3,10 @@ SHELL := /bin/bash
 JOBS ?= $(shell nproc)
 export JOBS
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-all cubins gpu-test gpu-bench format lint clean
+.PHONY: help setup build demo test test-all cubins gpu-test gpu-bench check-report format lint clean
 
 help:  ## this list
-	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 setup:  ## distribution packages and .venv (demo, test and the others do it themselves)
 	@tools/setup.sh
@@ -31,6 +31,9 @@ gpu-test:  ## the tests that need a GPU; fails without one, and installs nothing
 
 gpu-bench:  ## the benchmarks against PyTorch on a GPU, into bench/results; BENCH="..." are arguments of bench/gpu/run.py
 	@tools/gpu/bench.sh $(BENCH)
+
+check-report: setup  ## plant every fault, and write docs/concepts/check-report.md
+	@tools/check_report.sh
 
 format: setup  ## clang-format over every source file
 	@git ls-files '*.cpp' '*.hpp' '*.cuh' '*.cu' '*.inc' | xargs -r .venv/bin/clang-format -i

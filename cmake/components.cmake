@@ -107,6 +107,14 @@ function(mk_test_folder label)
                        PROPERTIES LABELS ${label} TIMEOUT ${ARG_TIMEOUT})
 endfunction()
 
+# tools/check_report.cpp writes docs/concepts/check-report.md; a small version of it is a test.
+function(mk_check_report)
+  add_executable(check_report ${PROJECT_SOURCE_DIR}/tools/check_report.cpp)
+  target_link_libraries(check_report PRIVATE mk_warnings mk_test_support)
+  add_test(NAME emulator.check_report_small COMMAND check_report --small)
+  set_tests_properties(emulator.check_report_small PROPERTIES LABELS emulator TIMEOUT 1200)
+endfunction()
+
 # One program per bench/*_bench.cpp, named after it; they may use what tests use.
 function(mk_bench_folder)
   find_package(benchmark REQUIRED)

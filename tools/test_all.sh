@@ -11,6 +11,8 @@ for preset in asan tsan; do
 done
 printf '[test-all] long property and fuzz runs, under the address sanitizer\n'
 MEGAKITTENS_LONG=1 ctest --preset asan -L '^(property|fuzz)$' -j "$jobs"
+printf '[test-all] the check report\n'
+tools/check_report.sh
 printf '[test-all] a wheel, built and imported apart from the tree\n'
 tools/check_wheel.sh
 printf '[test-all] clang-tidy\n'

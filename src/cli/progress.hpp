@@ -3,13 +3,15 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 #include <string>
 #include <thread>
 
 namespace megakittens::cli {
 
-/// Shows one line with the stage and the seconds it has taken so far, and removes it at the end.
+/// Shows one line with the stage and the seconds it has taken so far, and removes it at the end. Where standard error
+/// is no terminal, only count() shows something: a line every ten seconds.
 class Progress {
  public:
   Progress();
@@ -18,6 +20,8 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void stage(const std::string& what);
+  /// The stage counts things: `done` of `total`, with a bar. `note` is told behind it.
+  void count(const std::string& what, std::uint64_t done, std::uint64_t total, const std::string& note);
   /// Removes the line; the next stage shows it again.
   void pause();
 
@@ -31,6 +35,7 @@ class Progress {
   std::condition_variable changed_;
   std::string what_;  // guarded by mutex_, as all below; empty: no line
   std::chrono::steady_clock::time_point since_;
+  std::chrono::steady_clock::time_point last_line_;
   bool ended_ = false;
   std::thread watcher_;
 };

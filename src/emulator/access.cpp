@@ -141,6 +141,18 @@ void learn(Machine& machine, std::uint64_t address, bool acquire) {
   }
 }
 
+// For planted faults: what a load of one word finds instead.
+void answer(std::uint64_t value, std::uint32_t lanes, void* data) {
+  for (std::uint32_t lane = 0; lane < kLanes; lane++) {
+    if ((lanes >> lane & 1) != 0) static_cast<std::uint32_t*>(data)[lane] = static_cast<std::uint32_t>(value);
+  }
+}
+bool goes_past(const void* data, std::uint64_t target) {
+  std::uint32_t value;
+  std::memcpy(&value, data, sizeof(value));
+  return static_cast<std::int32_t>(value - static_cast<std::uint32_t>(target)) > 0;
+}
+
 void teach(Machine& machine, std::uint64_t address, bool release, bool keeps_others) {
   SyncWord& word = machine.sync_words().at(address);
   word.last_toucher = machine.context();
@@ -181,9 +193,13 @@ void load_strong(const std::uint64_t* address, std::uint32_t lanes, std::uint32_
     high = std::max(high, address[lane] + bytes);
   }
   if (high == 0) return;
+  const bool waits = acquires(order) && machine.warp().wait_note != nullptr && bytes == 4;
+  if (waits && machine.fault(FaultPoint::kCounterWait)) return answer(machine.warp().wait_target, lanes, data);
   machine.look(nullptr, low, high - low);
   read(Space::kGlobal, address, lanes, bytes, static_cast<std::byte*>(data), Operation::kAtomic,
        "ld.relaxed or ld.acquire");
+  if (waits && goes_past(data, machine.warp().wait_target) && machine.fault(FaultPoint::kCounterEquality))
+    return answer(machine.warp().wait_target - 1, lanes, data);
   if (machine.checker() == nullptr) return;
   for (std::uint32_t lane = 0; lane < kLanes; lane++) {
     if ((lanes >> lane & 1) != 0) learn(machine, address[lane], acquire);

@@ -143,6 +143,7 @@ void bulk_store_tensor(const void* map, const std::int32_t* at, int rank, std::u
 
 void bulk_commit() {
   Machine& machine = Machine::current();
+  if (machine.fault(FaultPoint::kBulkCommit)) return;
   BulkGroups& bulk = machine.warp().bulk;
   bulk.group(bulk.open());
   bulk.committed++;

@@ -1,5 +1,7 @@
 #include "emulator/faults.hpp"
 
+#include <iterator>
+
 namespace megakittens::emulator {
 
 const char* name_of(FaultPoint point) {
@@ -20,15 +22,28 @@ const char* name_of(FaultPoint point) {
                                     ".acquire",
                                     "mbarrier.arrive.release.cluster",
                                     "mbarrier.try_wait.acquire.cluster",
-                                    "barrier.sync"};
+                                    "barrier.sync",
+                                    "mbarrier.arrive",
+                                    "mbarrier.arrive twice",
+                                    "mbarrier.expect_tx",
+                                    "cp.async.bulk.commit_group",
+                                    "tcgen05.commit",
+                                    "wait for a counter",
+                                    "counter compared with ==",
+                                    "counters left over",
+                                    "declared regions"};
+  static_assert(std::size(kNames) == kFaultPoints);
   return kNames[static_cast<int>(point)];
 }
 
-FaultTable::FaultTable(const std::vector<PlantedFault>& faults) {
+FaultTable::FaultTable(const std::vector<PlantedFault>& faults, bool survey) : survey_(survey) {
   for (const PlantedFault& fault : faults) faults_.push_back({fault, 0});
 }
 
-bool FaultTable::hits(FaultPoint point, std::uint32_t cta, std::uint32_t warp, const char* role) {
+bool FaultTable::hits(FaultPoint point, std::uint32_t cta, std::uint32_t warp, const char* role,
+                      const std::string& object) {
+  const std::string object_name = object.substr(0, object.find('['));
+  if (survey_) places_.insert({point, role == nullptr ? "" : role, object_name});
   bool hit = false;
   for (Entry& entry : faults_) {
     const PlantedFault& fault = entry.fault;
@@ -36,6 +51,7 @@ bool FaultTable::hits(FaultPoint point, std::uint32_t cta, std::uint32_t warp, c
     if (fault.cta >= 0 && static_cast<std::uint32_t>(fault.cta) != cta) continue;
     if (fault.warp >= 0 && static_cast<std::uint32_t>(fault.warp) != warp) continue;
     if (!fault.role.empty() && (role == nullptr || fault.role != role)) continue;
+    if (!fault.object.empty() && object_name != fault.object) continue;
     const std::int64_t call = entry.calls++;
     hit |= fault.nth < 0 || fault.nth == call;
   }

@@ -21,6 +21,7 @@ std::vector<GlobalBuffer> merged(std::vector<GlobalBuffer> buffers) {
       if (begin(buffer) < end && last.contents == Contents::kReadOnly && buffer.contents == Contents::kReadOnly) {
         last.bytes = std::max(end, begin(buffer) + buffer.bytes) - begin(last);
         last.name += "' or '" + buffer.name;
+        last.tag = -1;
         continue;
       }
     }
@@ -37,10 +38,16 @@ GlobalMemory::GlobalMemory(const std::vector<GlobalBuffer>& given) {
     // Shadow cells lie at multiples of their size, wherever the buffer begins.
     const std::uint64_t base = begin / kCellBytes * kCellBytes;
     const std::uint64_t bytes = begin + buffer.bytes - base;
-    buffers_.push_back(
-        {begin, begin + buffer.bytes, base,
-         std::make_unique<Region>(Region{Space::kGlobal, 0, buffer.contents == Contents::kReadOnly, buffer.name, bytes,
-                                         ShadowMemory(bytes, buffer.contents != Contents::kUnwritten)})});
+    buffers_.push_back({begin, begin + buffer.bytes, base,
+                        std::make_unique<Region>(Region{Space::kGlobal,
+                                                        0,
+                                                        buffer.contents == Contents::kReadOnly,
+                                                        buffer.name,
+                                                        bytes,
+                                                        ShadowMemory(bytes, buffer.contents != Contents::kUnwritten),
+                                                        {},
+                                                        buffer.tag,
+                                                        begin - base})});
   }
   std::sort(buffers_.begin(), buffers_.end(), [](const Buffer& a, const Buffer& b) { return a.begin < b.begin; });
   for (std::size_t i = 1; i < buffers_.size(); i++) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "emulator/faults.hpp"
+#include "emulator/interleaving.hpp"
 #include "emulator/report.hpp"
 
 namespace megakittens::emulator {
@@ -23,6 +24,14 @@ struct GlobalBuffer {
   void* data = nullptr;
   std::size_t bytes = 0;
   Contents contents = Contents::kInitialised;
+  int tag = -1;  // the caller's number for it, in findings and for Declared; buffers that share memory lose it
+};
+
+/// What instructions may touch: asked for each access to a tagged buffer by a warp that is annotated with one.
+class Declared {
+ public:
+  virtual ~Declared() = default;
+  virtual bool covers(int tag, std::int64_t instruction, bool write, std::uint64_t offset, std::uint64_t bytes) = 0;
 };
 
 struct LaunchConfig {
@@ -31,7 +40,8 @@ struct LaunchConfig {
   std::uint32_t warps = 1;         // per CTA, at most 16
   std::uint32_t shared_bytes = 0;  // dynamic, at most 227 KB
   std::vector<GlobalBuffer> buffers;
-  std::uint64_t seed = 1;        // a run is a function of kernel, memory and seed
+  std::uint64_t seed = 1;  // a run is a function of kernel, memory, seed and interleaving options
+  InterleavingOptions interleaving;
   bool check = true;             // happens-before checker
   bool strict = false;           // want the fences that production omits, too (row 2; row 6 by each writer)
   bool arithmetic = true;        // false: products compute nothing, for exploring schedules
@@ -40,6 +50,8 @@ struct LaunchConfig {
   std::size_t stack_bytes = 256 * 1024;
   std::size_t max_findings = 20;
   std::vector<PlantedFault> faults;
+  bool survey = false;           // list in the report where faults could be planted
+  Declared* declared = nullptr;  // null: everything may be touched
 };
 
 /// One call per warp; `params` is what the launch passes.

@@ -30,15 +30,10 @@ Machine::Machine(const LaunchConfig& config, Kernel kernel, const void* params)
       kernel_(kernel),
       params_(params),
       findings_(report_, config.max_findings),
-      random_(config.seed),
-      faults_(config.faults),
+      chooser_(config.interleaving, config.seed),
+      faults_(config.faults, config.survey),
       global_(config.buffers) {
-  constexpr std::uint32_t kChances[] = {8, 64, 128, 224, 255};
-  agent_chance_ = kChances[random_.below(5)];
-  constexpr std::uint32_t kSwitches[] = {256, 128, 64, 16};
-  switch_chance_ = kSwitches[random_.below(4)];
-  prefer_some_warps_ = random_.below(2) == 1;
-  if (config.check) checker_ = std::make_unique<Checker>(findings_, config.strict);
+  if (config.check) checker_ = std::make_unique<Checker>(findings_, config.strict, config.declared);
   make_ctas();
 }
 
@@ -55,10 +50,8 @@ Report Machine::run() {
       report_.step_limit_reached = true;
       break;
     }
-    if (!agents_.empty() && (ready_.empty() || random_.chance(agent_chance_))) {
-      run_agent();
-    } else if (!ready_.empty()) {
-      run_warp();
+    if (others_can_move()) {
+      move();
     } else if (!idle()) {
       report_.deadlock = deadlock_text();
       break;
@@ -66,23 +59,27 @@ Report Machine::run() {
   }
   unwind_all();
   // What warps left behind still happens, as on the hardware: stores of a kernel that ended are complete.
-  while (report_.deadlock.empty() && report_.exception.empty() && !agents_.empty()) run_agent();
+  while (report_.deadlock.empty() && report_.exception.empty() && !operations_.empty()) {
+    ready_.clear();
+    move();
+  }
+  report_.interleaving = chooser_.take_record();
+  report_.fault_places = faults_.places();
   return std::move(report_);
 }
 
-void Machine::run_warp() {
-  std::uint32_t pick = random_.below(static_cast<std::uint32_t>(ready_.size()));
-  if (prefer_some_warps_) {  // of two, mostly the one with the luckier number: some warps lag far behind
-    const std::uint32_t other = random_.below(static_cast<std::uint32_t>(ready_.size()));
-    auto luck = [&](std::uint32_t i) {
-      return (ready_[i]->index * 0x9E3779B9u ^ ready_[i]->cta->index * 0x85EBCA6Bu ^
-              static_cast<std::uint32_t>(config_.seed)) *
-             0xC2B2AE35u;
-    };
-    if (luck(other) > luck(pick) && !random_.chance(32)) pick = other;
+void Machine::move() {
+  const Chooser::Choice choice = chooser_.choose(ready_, operations_);
+  if (choice.operation) {
+    run_operation(choice.index);
+  } else {
+    run_warp(choice.index);
   }
-  running_ = ready_[pick];
-  ready_[pick] = ready_.back();
+}
+
+void Machine::run_warp(std::size_t index) {
+  running_ = ready_[index];
+  ready_[index] = ready_.back();
   ready_.pop_back();
   report_.switches++;
   device::single_lane_depth = 0;  // a new fibre's; a suspended one restores its own
@@ -91,19 +88,22 @@ void Machine::run_warp() {
   if (running_->fibre.done()) finish(*running_);
 }
 
-void Machine::run_agent() {
-  const std::uint32_t pick = random_.below(static_cast<std::uint32_t>(agents_.size()));
-  std::unique_ptr<Agent> agent = std::move(agents_[pick]);
-  agents_[pick] = std::move(agents_.back());
-  agents_.pop_back();
+void Machine::run_operation(std::size_t index) {
+  InFlight operation = std::move(operations_[index]);
+  operations_[index] = std::move(operations_.back());
+  operations_.pop_back();
   nanoseconds_ += kNanosecondsPerStep;
   progress_++;
-  if (agent->advance(*this)) agents_.push_back(std::move(agent));
+  if (operation.agent->advance(*this)) operations_.push_back(std::move(operation));
 }
 
 void Machine::start(std::unique_ptr<Agent> agent) {
   report_.async_operations++;
-  agents_.push_back(std::move(agent));
+  InFlight operation{std::move(agent),
+                     {static_cast<std::uint16_t>(running_->cta->index), static_cast<std::uint16_t>(running_->index),
+                      ++running_->operations}};
+  chooser_.started(operation);
+  operations_.push_back(std::move(operation));
 }
 
 void Machine::enter(void* argument) {
@@ -134,7 +134,7 @@ void Machine::step() {
   progress_++;
   nanoseconds_ += kNanosecondsPerStep;
   running_->looks.clear();
-  if (random_.next() >> 56 >= switch_chance_ || (ready_.empty() && agents_.empty())) return;
+  if (!chooser_.interrupts(*running_, others_can_move())) return;
   ready_.push_back(running_);
   switch_out();
 }
@@ -143,6 +143,7 @@ void Machine::pause() {
   if (unwinding_) return;
   report_.steps++;
   nanoseconds_ += kNanosecondsPerStep;
+  chooser_.paused(*running_);
   ready_.push_back(running_);
   switch_out();
 }
@@ -163,6 +164,7 @@ void Machine::wake(const Waiter& waiter, Wake how) {
   if (!warp.parked || warp.parking != waiter.parking) return;
   warp.parked = false;
   warp.wake = how;
+  chooser_.woken(warp);
   ready_.push_back(&warp);
 }
 
@@ -211,7 +213,16 @@ void Machine::unwind_all() {
 
 bool Machine::fault(FaultPoint point) {
   if (faults_.empty()) return false;
-  return faults_.hits(point, running_->cta->index, running_->index, running_->role);
+  return faults_.hits(point, running_->cta->index, running_->index, running_->role, {});
+}
+
+bool Machine::fault(FaultPoint point, std::uint32_t mbarrier) {
+  if (faults_.empty()) return false;
+  // Every CTA names its objects alike.
+  const std::map<std::uint64_t, std::string>& names = running_->cta->shared_region->names;
+  const auto name = names.find(mbarrier & ((1u << kRankShift) - 1));
+  return faults_.hits(point, running_->cta->index, running_->index, running_->role,
+                      name == names.end() ? std::string() : name->second);
 }
 
 std::string Machine::describe(const Warp& warp) const {

@@ -7,14 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "emulator/agent.hpp"
 #include "emulator/checker/checker.hpp"
+#include "emulator/chooser.hpp"
 #include "emulator/cta.hpp"
 #include "emulator/faults.hpp"
 #include "emulator/global_memory.hpp"
 #include "emulator/launch.hpp"
 #include "emulator/polls.hpp"
-#include "emulator/random.hpp"
 #include "emulator/sync_words.hpp"
 
 namespace megakittens::emulator {
@@ -39,7 +38,6 @@ class Machine {
   Checker* checker() { return checker_.get(); }
   GlobalMemory& global() { return global_; }
   SyncWords& sync_words() { return sync_words_; }
-  Random& random() { return random_; }
   std::vector<std::unique_ptr<Cta>>& ctas() { return ctas_; }
 
   /// The running warp did something that others may see: others may move now.
@@ -58,6 +56,8 @@ class Machine {
 
   void start(std::unique_ptr<Agent> agent);
   bool fault(FaultPoint point);
+  /// The same for an operation on the mbarrier at a shared address, of this CTA or a peer.
+  bool fault(FaultPoint point, std::uint32_t mbarrier);
   std::uint64_t nanoseconds() const { return nanoseconds_; }
   void add_finding(Rule rule, std::uint64_t likeness, const std::string& text) { findings_.add(rule, likeness, text); }
   std::string describe(const Warp& warp) const;
@@ -70,8 +70,10 @@ class Machine {
   static void enter(void* warp);
   void make_ctas();
   void switch_out();
-  void run_warp();
-  void run_agent();
+  void move();
+  void run_warp(std::size_t index);
+  void run_operation(std::size_t index);
+  bool others_can_move() const { return !ready_.empty() || !operations_.empty(); }
   bool idle();
   void unwind_all();
   void finish(Warp& warp);
@@ -85,7 +87,7 @@ class Machine {
   Report report_;
   Findings findings_;
   std::unique_ptr<Checker> checker_;
-  Random random_;
+  Chooser chooser_;
   FaultTable faults_;
   GlobalMemory global_;
   SyncWords sync_words_;
@@ -93,7 +95,7 @@ class Machine {
   std::vector<std::unique_ptr<Cluster>> clusters_;
   std::vector<std::unique_ptr<Cta>> ctas_;
   std::vector<Warp*> ready_;
-  std::vector<std::unique_ptr<Agent>> agents_;
+  std::vector<InFlight> operations_;
   Warp* running_ = nullptr;
   std::uint32_t unfinished_ = 0;
   bool unwinding_ = false;
@@ -102,9 +104,6 @@ class Machine {
   std::uint64_t idle_progress_ = 0;
   int idle_rounds_ = 0;
   int expirations_ = 0;
-  // The temper of this run, drawn from the seed: schedules differ in kind, not only in order.
-  std::uint32_t agent_chance_, switch_chance_;
-  bool prefer_some_warps_;
 };
 
 }  // namespace megakittens::emulator

@@ -198,7 +198,10 @@ void mbarrier_inval(std::uint32_t address) {
 void mbarrier_arrive(std::uint32_t address, std::uint32_t count, std::uint32_t expected_bytes, Scope scope) {
   Machine& machine = Machine::current();
   Warp& warp = machine.warp();
-  if (scope == Scope::kCluster && machine.fault(FaultPoint::kRemoteArrive)) scope = Scope::kCta;
+  if (scope == Scope::kCluster && machine.fault(FaultPoint::kRemoteArrive, address)) scope = Scope::kCta;
+  if (machine.fault(FaultPoint::kMbarrierArrive, address)) return;
+  if (machine.fault(FaultPoint::kMbarrierArriveTwice, address)) count++;
+  if (expected_bytes > 0 && machine.fault(FaultPoint::kMbarrierExpect, address)) expected_bytes /= 2;
   SharedPlace at = resolve_shared(machine, address, 8, "mbarrier.arrive");
   if (!at) return;
   Mbarrier* barrier = find_barrier(machine, *at.cta, at.offset, "mbarrier.arrive", warp);
@@ -219,6 +222,7 @@ void mbarrier_arrive(std::uint32_t address, std::uint32_t count, std::uint32_t e
 
 void mbarrier_expect(std::uint32_t address, std::uint32_t bytes) {
   Machine& machine = Machine::current();
+  if (machine.fault(FaultPoint::kMbarrierExpect, address)) bytes /= 2;
   SharedPlace at = resolve_shared(machine, address, 8, "mbarrier.expect_tx");
   if (!at) return;
   Mbarrier* barrier = find_barrier(machine, *at.cta, at.offset, "mbarrier.expect_tx", machine.warp());
@@ -231,8 +235,8 @@ void mbarrier_expect(std::uint32_t address, std::uint32_t bytes) {
 bool mbarrier_wait(std::uint32_t address, std::uint32_t parity, Scope scope, bool may_suspend) {
   Machine& machine = Machine::current();
   Warp& warp = machine.warp();
-  if (machine.fault(FaultPoint::kMbarrierWait)) return true;
-  if (scope == Scope::kCluster && machine.fault(FaultPoint::kRemoteWait)) scope = Scope::kCta;
+  if (machine.fault(FaultPoint::kMbarrierWait, address)) return true;
+  if (scope == Scope::kCluster && machine.fault(FaultPoint::kRemoteWait, address)) scope = Scope::kCta;
   SharedPlace at = resolve_shared(machine, address, 8, "mbarrier.try_wait");
   if (!at) return true;
   if (at.cta != warp.cta) {

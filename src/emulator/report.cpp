@@ -10,6 +10,18 @@ bool Report::has(Rule rule) const {
   return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) { return finding.rule == rule; });
 }
 
+std::vector<std::string> Report::names() const {
+  std::vector<std::string> names;
+  auto add = [&](const std::string& name) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  };
+  for (const Finding& finding : findings) add(text_of(finding.rule).name);
+  if (!deadlock.empty()) add("deadlock");
+  if (!exception.empty()) add("exception");
+  if (step_limit_reached) add("step limit");
+  return names;
+}
+
 std::string Report::text() const {
   if (ok()) return fmt::format("no findings in {} steps, {} asynchronous operations", steps, async_operations);
   std::string out;
@@ -29,10 +41,11 @@ bool Findings::wants(Rule rule, std::uint64_t likeness) {
   return false;
 }
 
-void Findings::tell(Rule rule, const std::string& text) {
+void Findings::tell(Rule rule, const std::string& text, std::vector<Party> parties, int buffer, std::uint64_t offset) {
   const RuleText& words = text_of(rule);
   const std::string row = words.row > 0 ? fmt::format(", row {} of the hand-off table", words.row) : std::string();
-  report_.findings.push_back({rule, fmt::format("[{}{}] {}\n{}", words.name, row, words.what, text)});
+  report_.findings.push_back(
+      {rule, fmt::format("[{}{}] {}\n{}", words.name, row, words.what, text), std::move(parties), buffer, offset});
 }
 
 }  // namespace megakittens::emulator

@@ -6,13 +6,27 @@
 #include <unordered_set>
 #include <vector>
 
+#include "emulator/faults.hpp"
+#include "emulator/interleaving.hpp"
 #include "emulator/rules.hpp"
 
 namespace megakittens::emulator {
 
+/// One side of a finding: a warp's access, or that of an asynchronous operation it started.
+struct Party {
+  std::uint32_t cta = 0;
+  std::uint32_t warp = 0;
+  std::string role = {};
+  std::int64_t instruction = -1;  // as annotated; -1: none
+  bool write = false;
+};
+
 struct Finding {
   Rule rule;
-  std::string text;  // several lines: the rule, then each access with who and where
+  std::string text;                 // several lines: the rule, then each access with who and where
+  std::vector<Party> parties = {};  // who accessed now, and whose earlier access it meets; empty where text is all
+  int buffer = -1;                  // GlobalBuffer::tag of the memory, -1 elsewhere
+  std::uint64_t offset = 0;         // bytes from that buffer's start
 };
 
 struct Report {
@@ -20,14 +34,18 @@ struct Report {
   std::uint64_t suppressed = 0;   // findings beyond the limit, or like one that is listed
   std::string deadlock;           // empty: every warp came to its end
   bool step_limit_reached = false;
-  std::string exception;               // text of an exception that left the kernel
-  std::uint64_t steps = 0;             // synchronising operations of all warps
-  std::uint64_t switches = 0;          // fibre resumptions
-  std::uint64_t async_operations = 0;  // copies, products, reductions
-  std::uint64_t expired_waits = 0;     // times virtual time was advanced because nothing could move
+  std::string exception;                 // text of an exception that left the kernel
+  std::uint64_t steps = 0;               // synchronising operations of all warps
+  std::uint64_t switches = 0;            // fibre resumptions
+  std::uint64_t async_operations = 0;    // copies, products, reductions
+  std::uint64_t expired_waits = 0;       // times virtual time was advanced because nothing could move
+  Interleaving interleaving;             // where InterleavingOptions::record asks for it
+  std::vector<FaultPlace> fault_places;  // where LaunchConfig::survey asks for it
 
   bool ok() const { return findings.empty() && deadlock.empty() && !step_limit_reached && exception.empty(); }
   bool has(Rule rule) const;
+  /// What every kind of fault is called: a rule's name, or "deadlock", "exception", "step limit".
+  std::vector<std::string> names() const;
   /// Everything a person needs, or one line when the run was good.
   std::string text() const;
 };
@@ -42,7 +60,8 @@ class Findings {
   }
   /// In two halves, for callers whose text is dear: wants() counts the finding either way.
   bool wants(Rule rule, std::uint64_t likeness);
-  void tell(Rule rule, const std::string& text);
+  void tell(Rule rule, const std::string& text, std::vector<Party> parties = {}, int buffer = -1,
+            std::uint64_t offset = 0);
   /// From now on findings about the order of accesses say nothing: waits were given up, and what follows runs through.
   void forgive_disorder() { disorder_ = true; }
 

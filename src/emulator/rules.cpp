@@ -50,12 +50,13 @@ constexpr RuleText kTexts[] = {
     {"tensor-memory-misuse", 0, "tensor memory is used against its rules"},
     {"bad-operand", 0, "the hardware refuses such an operand"},
     {"unfinished", 0, "a warp left with asynchronous work of its own still running"},
+    {"undeclared", 0, "an instruction touches memory that its type does not declare"},
 };
 
 }  // namespace
 
 const RuleText& text_of(Rule rule) {
-  static_assert(sizeof(kTexts) / sizeof(kTexts[0]) == static_cast<int>(Rule::kUnfinished) + 1);
+  static_assert(sizeof(kTexts) / sizeof(kTexts[0]) == static_cast<int>(Rule::kUndeclared) + 1);
   return kTexts[static_cast<int>(rule)];
 }
 
@@ -72,6 +73,7 @@ bool is_about_order(Rule rule) {
     case Rule::kTensorMemoryMisuse:
     case Rule::kBadOperand:
     case Rule::kUnfinished:
+    case Rule::kUndeclared:
       return false;
     default:
       return true;

@@ -39,6 +39,7 @@ enum class Rule : std::uint8_t {
   kTensorMemoryMisuse,
   kBadOperand,  // a descriptor, map, size or alignment the hardware would refuse
   kUnfinished,  // a warp left with asynchronous work of its own still running
+  kUndeclared,  // memory outside the regions that the instruction's type declares
 };
 
 struct RuleText {

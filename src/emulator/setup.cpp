@@ -67,6 +67,7 @@ void Machine::make_ctas() {
       warp.view.local.set(component::kWarp + w, 1);
       renew_context(warp);
       warp.fibre.start(c.stack_bytes, &Machine::enter, &warp);
+      chooser_.started(warp);
       ready_.push_back(&warp);
     }
     for (std::uint32_t g = 0; g < c.warps / 4; g++) cta.wgmma[g] = std::make_unique<WgmmaQueue>(cta, g);

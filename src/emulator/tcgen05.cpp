@@ -74,6 +74,11 @@ void TcgenQueue::commit(Machine& machine, std::uint32_t barrier, std::uint16_t c
   item.barrier = barrier;
   item.cta_mask = cta_mask;
   item.tick = issued_;
+  if (machine.fault(FaultPoint::kTcgenCommit, barrier)) {
+    item.tick = 0;
+    run_commit(machine, item);
+    return machine.step();
+  }
   push(machine, std::move(item));
 }
 

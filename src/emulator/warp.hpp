@@ -45,6 +45,12 @@ struct Warp {
   bool parked = false;
   bool finished = false;
 
+  // For whoever chooses the next to move (chooser.hpp).
+  std::uint64_t priority = 0;
+  std::uint64_t last_turn = 0;
+  bool late = false;             // moves only when nobody else can
+  std::uint32_t operations = 0;  // asynchronous ones that it has started
+
   // What the warp has looked at in vain since it last did anything else (see polls.hpp).
   std::vector<Look> looks;
   std::uint64_t parking = 0;  // number of the current parking; stale waiter entries carry an older one

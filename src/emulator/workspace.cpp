@@ -1,9 +1,11 @@
 #include "emulator/workspace.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
 #include "device/tensor_map_fields.hpp"
+#include "emulator/declared_regions.hpp"
 #include "emulator/kernels.hpp"
 #include "support/error.hpp"
 
@@ -74,8 +76,9 @@ struct Workspace::State {
   program::Control control{};
   std::vector<Memory> storages;  // of kind workspace
   std::vector<bool> mapped;      // storages that bulk copies touch
+  DeclaredRegions declared;
 
-  explicit State(const program::Program& p) : program(p), kernel(kernel_for(p.config.architecture)) {}
+  explicit State(const program::Program& p) : program(p), kernel(kernel_for(p.config.architecture)), declared(p) {}
 };
 
 Workspace::Workspace(const program::Program& program) : state_(std::make_unique<State>(program)) {
@@ -109,6 +112,11 @@ void Workspace::reset() {
   state_->control = {};
 }
 
+void Workspace::poison() {
+  for (std::size_t s = 0; s < state_->storages.size(); ++s)
+    if (state_->storages[s]) std::memset(state_->storages[s].get(), 0xff, state_->program.storages[s].bytes);
+}
+
 const program::AbortRecord& Workspace::abort_record() const {
   return state_->control.record;
 }
@@ -128,12 +136,26 @@ Report Workspace::launch(std::span<void* const> storages, const RunOptions& opti
   config.arithmetic = options.arithmetic;
   config.expire_waits = options.expire_waits;
   config.faults = options.faults;
+  config.interleaving = options.interleaving;
+  config.step_limit = options.step_limit;
+  config.survey = options.survey;
+  auto planted = [&](FaultPoint point) {
+    return std::ranges::find(options.faults, point, &PlantedFault::point) != options.faults.end();
+  };
+  state_->declared.shrink(planted(FaultPoint::kDeclaredRegions));
+  if (options.check) config.declared = &state_->declared;
+  if (planted(FaultPoint::kCountersLeft)) {
+    auto* words = static_cast<std::uint32_t*>(state_->counters.get());
+    for (std::size_t c = 0; c < program.counters.size(); ++c)
+      words[c * program::kCounterStride] = program.counters[c].arrivals;
+  }
 
   std::vector<void*> bases(storages.size());
   std::vector<Memory> copies(storages.size());
-  auto add_buffer = [&](const std::string& name, const void* data, std::size_t bytes, Contents contents) {
+  auto add_buffer = [&](const std::string& name, const void* data, std::size_t bytes, Contents contents, int tag = -1) {
     if (bytes != 0)
-      config.buffers.push_back({.name = name, .data = const_cast<void*>(data), .bytes = bytes, .contents = contents});
+      config.buffers.push_back(
+          {.name = name, .data = const_cast<void*>(data), .bytes = bytes, .contents = contents, .tag = tag});
   };
   for (std::size_t s = 0; s < storages.size(); ++s) {
     const program::Storage& storage = program.storages[s];
@@ -145,7 +167,7 @@ Report Workspace::launch(std::span<void* const> storages, const RunOptions& opti
       bases[s] = copies[s].get();
     }
     Contents contents = !input ? Contents::kUnwritten : storage.mutated ? Contents::kInitialised : Contents::kReadOnly;
-    add_buffer(storage.name, bases[s], storage.bytes, contents);
+    add_buffer(storage.name, bases[s], storage.bytes, contents, static_cast<int>(s));
   }
   std::vector<device::TensorMap> maps;
   for (const program::TensorMapDescription& map : program.maps) maps.push_back(encode(map, bases[map.storage]));
@@ -153,7 +175,8 @@ Report Workspace::launch(std::span<void* const> storages, const RunOptions& opti
              Contents::kReadOnly);
   add_buffer("node records", program.records.data(), program.records.size() * sizeof(program::NodeRecord),
              Contents::kReadOnly);
-  add_buffer("storage addresses", bases.data(), bases.size() * sizeof(void*), Contents::kReadOnly);
+  add_buffer("storage addresses", static_cast<const void*>(bases.data()), bases.size() * sizeof(void*),
+             Contents::kReadOnly);
   add_buffer("counters", state_->counters.get(), state_->counter_bytes, Contents::kInitialised);
   add_buffer("control", &state_->control, sizeof(state_->control), Contents::kInitialised);
 

@@ -20,6 +20,9 @@ struct RunOptions {
   /// expire a jump before all others, which take twice as long.
   std::uint64_t wait_limit = (1ull << 41) - 1;
   std::vector<PlantedFault> faults = {};
+  InterleavingOptions interleaving = {};
+  std::uint64_t step_limit = 0;  // 0: none
+  bool survey = false;           // see LaunchConfig
 };
 
 /// One program and its workspace; launches on it follow each other. The program must outlive it.
@@ -43,11 +46,19 @@ class Workspace {
   const program::AbortRecord& abort_record() const;
   /// Makes the workspace fit for the next launch after one that was given up.
   void reset();
+  /// Fills the storages between nodes with bytes that are NaN in every floating type.
+  void poison();
 
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// The finding's text, then for each party that worked on an instruction a line that names its node, source line, and
+/// the tensor box through which it touched the memory.
+std::string explain(const Finding& finding, const program::Program& program);
+/// The text, then a line for each instruction that it names by number.
+std::string explain(const std::string& text, const program::Program& program);
 
 /// "storer of SM 3, instruction 80 (node 'mm_1'): counter 40 is 15, waits for 16" for a record.
 std::string describe(const program::AbortRecord& record, const program::Program& program);

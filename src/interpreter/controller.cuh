@@ -16,60 +16,55 @@ using device::Words;
 /// drawn from one ahead, so that no CTA holds instructions that another could begin.
 inline constexpr uint32_t kFetchAhead = 4;
 
-/// The instructions that this CTA is about to run, the next one first. Loaded words are looked at when their turn
-/// comes, never before.
+/// The instructions that this CTA is about to run. Loaded words are looked at when their turn comes, and never moved:
+/// both would wait for them.
 struct Fetch {
   Words<2> words[kFetchAhead];  ///< two of each instruction in every lane
-  uint32_t fetched;
-  bool ended;  ///< the next position is past the end
+  uint32_t grid;
+  uint32_t next;  ///< position of the next instruction of this CTA's list
+  bool ended;     ///< the next position is past the end
 };
 
 /// The position of the next instruction of this CTA. Of a global queue every CTA draws exactly one past the end, so
 /// that a launch takes a known number of them.
 template <class B>
 MK_DEVICE uint32_t next_position(const Context<B>& c, Fetch& fetch) {
-  const uint32_t grid = ptx::nctaid_x();
-  if (c.launch.global_queue == 0) return fetch.fetched++ * grid + ptx::ctaid_x();
+  if (c.launch.global_queue == 0) {
+    const uint32_t position = fetch.next;
+    fetch.next += fetch.grid;
+    return position;
+  }
   const uint32_t taken =
       device::one_lane_value([&] { return ptx::atom_relaxed_gpu_add_u32(&c.launch.control->head, 1); });
-  return taken - c.epoch * (c.launch.instruction_count + grid);
+  return taken - c.epoch * (c.launch.instruction_count + fetch.grid);
 }
 
-/// The words of the next instruction; a stop instruction past the end.
+/// Fills place j with the words of the next instruction, or with a stop instruction past the end.
 template <class B>
-MK_DEVICE Words<2> load_next(const Context<B>& c, Fetch& fetch) {
-  Words<2> words;
+MK_DEVICE void refill(const Context<B>& c, Fetch& fetch, uint32_t j) {
+  if (fetch.ended) return;
+  const uint32_t position = next_position(c, fetch);
+  Words<2>& words = fetch.words[j];
   words.w[0] = uint32_t{program::kFlagStop} << 16;
   words.w[1] = 0u;
-  if (fetch.ended) return words;
-  const uint32_t position = next_position(c, fetch);
   fetch.ended = position >= c.launch.instruction_count;
   if (!fetch.ended)
     words =
         ptx::ld_global_v2(c.launch.instructions, Lanes<uint64_t>(uint64_t{position} * sizeof(program::Instruction)) +
                                                      device::convert<uint64_t>(device::lane_index() * 8));
-  return words;
 }
 
 /// The first instructions. Needs the epoch where the queue is global.
 template <class B>
 MK_DEVICE void begin_fetch(const Context<B>& c, Fetch& fetch) {
-  fetch.fetched = 0;
+  fetch.grid = ptx::nctaid_x();
+  fetch.next = ptx::ctaid_x();
   fetch.ended = false;
-  fetch.words[0] = load_next(c, fetch);
-  MK_UNROLL for (uint32_t j = 1; j < kFetchAhead; ++j) fetch.words[j] =
-      c.launch.global_queue == 0 ? load_next(c, fetch) : fetch.words[0];
-}
-
-/// The first instruction is done with: the others move up.
-template <class B>
-MK_DEVICE void advance(const Context<B>& c, Fetch& fetch) {
-  if (c.launch.global_queue != 0) {
-    fetch.words[0] = load_next(c, fetch);
-    return;
+  MK_UNROLL for (uint32_t j = 0; j < kFetchAhead; ++j) {
+    fetch.words[j].w[0] = uint32_t{program::kFlagStop} << 16;
+    fetch.words[j].w[1] = 0u;
   }
-  MK_UNROLL for (uint32_t j = 0; j + 1 < kFetchAhead; ++j) fetch.words[j] = fetch.words[j + 1];
-  fetch.words[kFetchAhead - 1] = load_next(c, fetch);
+  MK_UNROLL for (uint32_t j = 0; j < kFetchAhead; ++j) if (j == 0 || c.launch.global_queue == 0) refill(c, fetch, j);
 }
 
 /// Logical page q of the next instruction is the page that this one finishes q-th.
@@ -137,33 +132,36 @@ MK_DEVICE void run_controller(Context<B>& c, Controller& state) {
   NodeRegisters& node = state.node;
   if (c.launch.global_queue != 0) begin_fetch(c, fetch);
   uint32_t page_map = static_cast<uint32_t>(program::kReleaseInOrder);
-  uint32_t code_of_slot[B::kSlots];
+  uint32_t code_of_slot[B::kSlots];  // whose byte code each holds, the next slot's last
   MK_UNROLL for (uint32_t s = 0; s < B::kSlots; ++s) code_of_slot[s] = kNoNode;
   while (true) {
-    const Words<2> words = fetch.words[0];
-    const uint32_t turn = c.iteration / B::kSlots;
-    const Head head(words);
-    // Before the wait for the slot, which hides the loads' latency where instructions are long.
-    if (head.has_node && head.node != node.node) load_node(c, head.node, node);
-    if (turn > 0) wait_warp(c, c.base + Layout<B>::kSlotDone + 8 * c.slot(), turn - 1, WaitKind::slot_free, c.slot());
-    if (c.aborted) return device::one_lane([&] { report_abort(c); });
-    if (head.has_node) {
-      bool with_code = true;
-      MK_UNROLL for (uint32_t s = 0; s < B::kSlots; ++s) if (s == c.slot()) {
-        with_code = code_of_slot[s] != head.node;
-        code_of_slot[s] = head.node;
+    MK_UNROLL for (uint32_t j = 0; j < kFetchAhead; ++j) {
+      const Words<2>& words = fetch.words[j];
+      const uint32_t turn = c.iteration / B::kSlots;
+      const Head head(words);
+      // Before the wait for the slot, which hides the loads' latency where instructions are long.
+      if (head.has_node && head.node != node.node) load_node(c, head.node, node);
+      if (turn > 0) wait_warp(c, c.base + Layout<B>::kSlotDone + 8 * c.slot(), turn - 1, WaitKind::slot_free, c.slot());
+      if (c.aborted) return device::one_lane([&] { report_abort(c); });
+      const uint32_t held = code_of_slot[B::kSlots - 1];
+      if (head.has_node) {
+        const uint32_t outer0 = word_of_lane(words.w[0], program::kWordIndex / 2);
+        const uint32_t outer1 = word_of_lane(words.w[1], program::kWordIndex / 2);
+        write_node(c, node, static_cast<int32_t>(outer0), static_cast<int32_t>(outer1), held != head.node);
       }
-      const uint32_t outer0 = word_of_lane(words.w[0], program::kWordIndex / 2);
-      const uint32_t outer1 = word_of_lane(words.w[1], program::kWordIndex / 2);
-      write_node(c, node, static_cast<int32_t>(outer0), static_cast<int32_t>(outer1), with_code);
+      annotate_instruction(
+          c, [&] { return head.stop ? int64_t{-1} : int64_t{word_of_lane(words.w[1], program::kWordNumber / 2)}; });
+      publish(c, words, page_map);
+      if (head.stop) return;
+      page_map = rename_pages<B>(page_map, word_of_lane(words.w[0], program::kWordReleaseOrder / 2));
+      if (c.launch.global_queue == 0)
+        refill(c, fetch, j);
+      else
+        refill(c, fetch, (j + 1) % kFetchAhead);
+      MK_UNROLL for (uint32_t s = B::kSlots - 1; s > 0; --s) code_of_slot[s] = code_of_slot[s - 1];
+      code_of_slot[0] = head.has_node ? head.node : held;
+      ++c.iteration;
     }
-    annotate_instruction(
-        c, [&] { return head.stop ? int64_t{-1} : int64_t{word_of_lane(words.w[1], program::kWordNumber / 2)}; });
-    publish(c, words, page_map);
-    if (head.stop) return;
-    page_map = rename_pages<B>(page_map, word_of_lane(words.w[0], program::kWordReleaseOrder / 2));
-    advance(c, fetch);
-    ++c.iteration;
   }
 }
 

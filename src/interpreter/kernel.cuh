@@ -30,7 +30,7 @@ MK_DEVICE void init_barriers(uint32_t base, uint32_t warp) {
   init(5, "tile_done", S::kTileDone, device::kRingStages, device::kConsumerWarps);
   if (B::kLauncher) {
     init(6, "products_done", S::kProductsDone, device::kRingStages, 1);
-    init(7, "accumulator_full", S::kAccumulatorFull, 1, 1);
+    init(7, "accumulator_full", S::kAccumulatorFull, 1, device::kAccumulatorFills);
     init(7, "accumulator_free", S::kAccumulatorFree, 1, device::kConsumerWarps);
   }
   if (warp == 0) {
@@ -73,6 +73,21 @@ MK_DEVICE bool enter(Context<B>& c, const Entry& entry) {
   return false;
 }
 
+/// The warps of which one lane works.
+template <class B, class Set>
+MK_DEVICE void run_lane(Context<B>& c) {
+  if (c.warp == device::kLoaderWarp || c.warp == device::kFollowerWarp) {
+    c.role = c.warp == device::kLoaderWarp ? Role::loader : Role::follower;
+    device::one_lane([&] { run_loader<B, Set>(c); });
+  } else if (c.warp == device::kStorerWarp) {
+    c.role = Role::storer;
+    device::one_lane([&] { run_storer<B, Set>(c); });
+  } else if (B::kLauncher && c.warp == device::kLauncherWarp) {
+    c.role = Role::launcher;
+    device::one_lane([&] { run_launcher<B, Set>(c); });
+  }
+}
+
 template <class B, class Set>
 MK_DEVICE void interpret(const program::LaunchParameters& launch) {
   using S = Layout<B>;
@@ -81,6 +96,7 @@ MK_DEVICE void interpret(const program::LaunchParameters& launch) {
                .base = ptx::dynamic_shared_base(),
                .role = Role::consumer,
                .warp = warp,
+               .counts = 0,
                .epoch = 0,
                .iteration = 0,
                .ring = 0,
@@ -122,11 +138,7 @@ MK_DEVICE void interpret(const program::LaunchParameters& launch) {
       if (warp == device::kControllerWarp) {
         run_controller<B>(c, controller);
       } else {
-        if (warp == device::kLoaderWarp) c.role = Role::loader;
-        if (warp == device::kFollowerWarp) c.role = Role::follower;
-        if (warp == device::kStorerWarp) c.role = Role::storer;
-        if (B::kLauncher && warp == device::kLauncherWarp) c.role = Role::launcher;
-        if (c.role != Role::consumer) device::one_lane([&] { run_lane_role<B, Set>(c); });
+        run_lane<B, Set>(c);
       }
     }
     ptx::bar_sync_all();

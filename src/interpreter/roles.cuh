@@ -10,14 +10,17 @@ using device::Layout;
 using device::Role;
 using device::WaitKind;
 
-/// Reads what every role needs of the slot's instruction. True where the list has ended.
+/// No instruction: the list has ended, or the launch is given up.
+inline constexpr uint32_t kNoInstruction = 0xffffffffu;
+
+/// Reads what every role needs of the slot's instruction, and returns its icode.
 template <class B>
-MK_DEVICE bool begin_instruction(Context<B>& c, uint32_t& icode) {
+MK_DEVICE uint32_t begin_instruction(Context<B>& c) {
   const uint32_t header = c.word(0);
-  icode = header & 0xffff;
+  c.counts = c.word(program::kWordCounts);
   const bool stop = (header >> 16 & program::kFlagStop) != 0;
   annotate_instruction(c, [&] { return stop ? int64_t{-1} : int64_t{c.word(program::kWordNumber)}; });
-  return stop;
+  return stop ? kNoInstruction : header & 0xffff;
 }
 
 template <class B>
@@ -33,34 +36,67 @@ MK_DEVICE void end_instruction(Context<B>& c, Op op) {
   c.accumulators += op.accumulator_tiles(c);
 }
 
-/// Loader, follower, launcher and storer: one lane each.
+// Loader, follower, launcher and storer: one lane each. Every one has a loop of its own, so that its code lies
+// together: what hand-offs wait for is instruction fetch as much as anything.
+
+/// Waits for the next instruction and returns its icode.
+template <class B>
+MK_DEVICE uint32_t next_instruction(Context<B>& c) {
+  wait_lane(c, slot_barrier(c, Layout<B>::kSlotReady), c.iteration / B::kSlots, WaitKind::slot_ready);
+  if (!c.aborted) return begin_instruction(c);
+  report_abort(c);
+  return kNoInstruction;
+}
+
+template <class B>
+MK_DEVICE void leave_instruction(Context<B>& c) {
+  if (!c.aborted) ptx::mbarrier_arrive(slot_barrier(c, Layout<B>::kSlotDone));
+  ++c.iteration;
+}
+
+/// The loader brings operands that wait for nothing, the follower the others.
 template <class B, class Set>
-MK_DEVICE void run_lane_role(Context<B>& c) {
+MK_DEVICE void run_loader(Context<B>& c) {
   while (true) {
-    const uint32_t turn = c.iteration / B::kSlots;
-    wait_lane(c, slot_barrier(c, Layout<B>::kSlotReady), turn, WaitKind::slot_ready);
-    if (c.aborted) return report_abort(c);
-    uint32_t icode = 0;
-    if (begin_instruction(c, icode)) return;
-    if (c.role == Role::storer) {
-      // Reuse waits come before the first write, whichever role writes (row 12).
-      if (wait_counters(c, program::kGuardWrite)) ptx::fence_proxy_async_global();
-      if (!c.aborted) ptx::mbarrier_arrive(slot_barrier(c, Layout<B>::kWritable));
-    }
+    const uint32_t icode = next_instruction(c);
+    if (icode == kNoInstruction) return;
     Set::visit(icode, [&](auto op) MK_INLINE {
-      // The loader brings operands that wait for nothing, the follower the others.
-      if (c.role == Role::loader || c.role == Role::follower) op.bring(c, c.role == Role::follower);
-      if (c.role == Role::launcher) op.launch(c);
-      if (c.role == Role::storer) op.store(c);
+      op.bring(c, c.role == Role::follower);
       end_instruction(c, op);
     });
-    if (c.role == Role::storer) {
-      // Consumers' stores are ordered here by their arrivals; the release publishes them and this lane's (rows 8, 10).
-      wait_lane(c, slot_barrier(c, Layout<B>::kWritten), turn, WaitKind::written);
-      arrive_counters(c);
-    }
-    if (!c.aborted) ptx::mbarrier_arrive(slot_barrier(c, Layout<B>::kSlotDone));
-    ++c.iteration;
+    leave_instruction(c);
+  }
+}
+
+template <class B, class Set>
+MK_DEVICE void run_launcher(Context<B>& c) {
+  while (true) {
+    const uint32_t icode = next_instruction(c);
+    if (icode == kNoInstruction) return;
+    Set::visit(icode, [&](auto op) MK_INLINE {
+      op.launch(c);
+      end_instruction(c, op);
+    });
+    leave_instruction(c);
+  }
+}
+
+template <class B, class Set>
+MK_DEVICE void run_storer(Context<B>& c) {
+  while (true) {
+    const uint32_t icode = next_instruction(c);
+    if (icode == kNoInstruction) return;
+    // Reuse waits come before the first write, whichever role writes (row 12).
+    if (wait_counters(c, program::kGuardWrite)) ptx::fence_proxy_async_global();
+    if (!c.aborted) ptx::mbarrier_arrive(slot_barrier(c, Layout<B>::kWritable));
+    Set::visit(icode, [&](auto op) MK_INLINE {
+      op.store(c);
+      end_instruction(c, op);
+    });
+    // Consumers' stores are ordered here by their arrivals; the release publishes them and this lane's (rows 8, 10).
+    wait_lane(c, slot_barrier(c, Layout<B>::kWritten), c.iteration / B::kSlots, WaitKind::written);
+    arrive_counters(c);
+    leave_instruction(c);
   }
 }
 
@@ -70,9 +106,8 @@ MK_DEVICE void run_consumer(Context<B>& c) {
   while (true) {
     wait_warp(c, slot_barrier(c, Layout<B>::kSlotReady), c.iteration / B::kSlots, WaitKind::slot_ready);
     if (c.aborted) return device::one_lane([&] { report_abort(c); });
-    uint32_t icode = 0;
-    if (begin_instruction(c, icode)) return;
-    icode = device::warp_uniform(device::Lanes<uint32_t>(icode));
+    const uint32_t icode = device::warp_uniform(device::Lanes<uint32_t>(begin_instruction(c)));
+    if (icode == kNoInstruction) return;
     Set::visit(icode, [&](auto op) MK_INLINE {
       op.consume(c);
       device::one_lane([&] {

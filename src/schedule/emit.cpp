@@ -114,6 +114,16 @@ void emit_instructions(const Placement& placement, const std::vector<NodeTiles>&
   }
 }
 
+/// The CTAs of a pair keep equal page maps: padding releases its pages in the order of what its partner works on.
+void align_pairs(program::Program& program) {
+  for (std::size_t i = 0; i + 1 < program.instructions.size() && program.config.cluster == 2; i += 2) {
+    program::Instruction& first = program.instructions[i];
+    program::Instruction& second = program.instructions[i + 1];
+    if (first.icode == 0 && second.icode != 0) std::ranges::copy(second.release_order, first.release_order);
+    if (first.icode != 0 && second.icode == 0) std::ranges::copy(first.release_order, second.release_order);
+  }
+}
+
 program::Port port(const ir::Value& value, const ir::View& view, std::uint32_t storage) {
   return {.name = value.name,
           .storage = storage,
@@ -133,6 +143,7 @@ program::Program emit(const ir::Graph& graph, const ScheduleOptions& options, co
   program.storages = std::move(storages.storages);
   emit_nodes(graph, placement, storages.of_value, stream, program);
   emit_instructions(placement, tiles, stream, program);
+  align_pairs(program);
   for (ir::ValueId id : graph.inputs)
     program.inputs.push_back(port(graph.value(id), ir::View::whole(graph.value(id).tensor), storages.of_value[id]));
   for (const ir::Operand& output : graph.outputs)

@@ -1,6 +1,7 @@
 #include "schedule/schedule.hpp"
 
 #include "schedule/emit.hpp"
+#include "schedule/verify.hpp"
 #include "support/error.hpp"
 
 namespace megakittens::schedule {
@@ -40,7 +41,9 @@ program::Program schedule(const ir::Graph& graph, const ScheduleOptions& options
   const std::vector<NodeTiles> tiles = collect(graph, placement);
   StorageTable storages = assign_storages(graph, placement, options.config);
   const Stream stream = join_overflows(placement, connect(graph, placement, tiles, storages), options.config.cluster);
-  return emit(graph, options, placement, tiles, std::move(storages), stream);
+  program::Program program = emit(graph, options, placement, tiles, std::move(storages), stream);
+  if (!options.resolve && verifies_schedules()) expect_verified(program);
+  return program;
 }
 
 }  // namespace megakittens::schedule

@@ -14,7 +14,6 @@ namespace {
 using program::Instruction;
 using program::NodeRecord;
 using program::Program;
-using program::Storage;
 using program::StorageKind;
 
 constexpr std::uint32_t kNobody = ~0u;
@@ -43,6 +42,7 @@ class Verifier {
   void sweep(std::uint32_t storage);
   void sweep_read(std::uint32_t storage, std::size_t a, const CellSpace& space);
   void sweep_write(std::uint32_t storage, std::size_t a, const CellSpace& space);
+  void check_page_maps();
   void check_returned(std::uint32_t storage, const CellSpace& space);
   void check_pair(std::uint32_t storage, std::uint32_t link, std::size_t second, Rule rule);
   void check_still_there(std::uint32_t storage, std::uint32_t link, std::size_t reader);
@@ -88,6 +88,7 @@ std::vector<Finding> Verifier::run() {
     report({Rule::bounds, 0, 0, error.what()});
     return findings_;
   }
+  check_page_maps();
   collect();
   order_.emplace(program_, guards_);
   if (order_->check([&](Finding finding) { report(std::move(finding)); })) {
@@ -119,6 +120,32 @@ std::string Verifier::describe(std::uint32_t storage, std::size_t access) const 
     text += d + 1 < region.rank ? fmt::format(" + {}x{}", region.sizes[d], region.strides[d])
                                 : fmt::format(" + {}", region.sizes[d]);
   return text;
+}
+
+void Verifier::check_page_maps() {
+  const std::uint32_t pages = program_.config.pages;
+  auto order_of = [](const Instruction& instruction) {
+    return std::uint64_t{instruction.release_order[1]} << 32 | instruction.release_order[0];
+  };
+  const bool pairs = program_.config.cluster == 2 && program_.config.queue == program::QueueMode::per_sm;
+  const std::uint64_t used = pages < 16 ? (std::uint64_t{1} << (4 * pages)) - 1 : ~std::uint64_t{0};
+  for (const Instruction& instruction : program_.instructions) {
+    const std::uint64_t order = order_of(instruction);
+    std::uint32_t seen = 0;
+    for (std::uint32_t q = 0; q < pages; ++q) seen |= 1u << (order >> (4 * q) & 15);
+    if (seen != (1u << pages) - 1)
+      report({Rule::page_maps, instruction.number, instruction.number,
+              fmt::format("{} releases its pages in the order {:#x}, which does not name each of {} once",
+                          describe(instruction.number), order, pages)});
+    if (!pairs || instruction.number % 2 == 0) continue;
+    const Instruction& partner = program_.instructions[instruction.number - 1];
+    if (((order ^ order_of(partner)) & used) != 0)
+      report(
+          {Rule::page_maps, instruction.number, partner.number,
+           fmt::format("{} releases its pages in the order {:#x}, {} of the same pair in the order {:#x}: their page "
+                       "maps differ from here on",
+                       describe(instruction.number), order, describe(partner.number), order_of(partner))});
+  }
 }
 
 void Verifier::collect() {
@@ -298,15 +325,9 @@ void Verifier::report_pair(std::uint32_t storage, std::size_t first, std::size_t
 }  // namespace
 
 std::string_view name_of(Rule rule) {
-  constexpr std::string_view kNames[] = {"bounds",
-                                         "counts",
-                                         "deadlock",
-                                         "outside",
-                                         "never written",
-                                         "read after write",
-                                         "write after read",
-                                         "write after write",
-                                         "live values overlap"};
+  constexpr std::string_view kNames[] = {
+      "bounds",        "counts",           "deadlock",         "page maps",         "outside",
+      "never written", "read after write", "write after read", "write after write", "live values overlap"};
   return kNames[static_cast<std::size_t>(rule)];
 }
 

@@ -11,6 +11,7 @@ enum class Rule : std::uint8_t {
   bounds,             ///< program::verify_bounds refuses it
   counts,             ///< a counter is raised, or a wait needs, another number of times than declared
   deadlock,           ///< waits and queue order form a cycle, or a ticket waits for a later one
+  page_maps,          ///< a release order is no order of the pages, or the CTAs of a pair would disagree on page maps
   outside,            ///< a region lies outside its storage, or is written though its operand is no output
   never_written,      ///< something is read, or returned, that nothing wrote
   read_after_write,   ///< a reader does not wait for the writer of what it reads
@@ -43,9 +44,15 @@ struct VerifyOptions {
 /// - Queue order alone orders no data: consecutive instructions of a list overlap, and one without arrivals may leave
 ///   stores in flight. It decides whether the program can move: per-SM lists together with all waits must be free of
 ///   cycles; tickets of the global queue may be held by any number of SMs, so each wait must point to a lower number.
-/// Every pair of overlapping accesses is covered, exactly, to the byte.
+/// Every pair of overlapping accesses is covered, exactly, to the byte. In per-SM lists the two CTAs of a pair release
+/// pages in the same order at each place, so that their page maps stay equal.
 /// Throws FormatError for an icode that no type has, CapacityError where regions of one storage need more than 2^26
 /// pieces to be told apart.
 std::vector<Finding> verify(const program::Program& program, const VerifyOptions& options = {});
+
+/// Whether schedule() verifies what it made: MEGAKITTENS_VERIFY. Throws OptionError for an impossible value.
+bool verifies_schedules();
+/// Throws InternalError with the first findings, if there are any.
+void expect_verified(const program::Program& program, const VerifyOptions& options = {});
 
 }  // namespace megakittens::schedule

@@ -22,6 +22,7 @@ struct Tensor {
   std::vector<std::uint16_t> a = std::vector<std::uint16_t>(kRounds * kM * kK),
                              b = std::vector<std::uint16_t>(kRounds * kN * kK);
   std::vector<float> d = std::vector<float>(kRounds * kM * kN), expected = d;
+  bool leader_alone = false;  // a fault: only the leader's consumers give the accumulator back
 
   LaunchConfig config() {
     LaunchConfig c;
@@ -133,7 +134,8 @@ struct Tensor {
       ptx::tcgen05_ld_32x32b(x, columns | warp << 21);
       ptx::tcgen05_wait_ld(x);
       ptx::tcgen05_fence_before_thread_sync();
-      one_lane([&] { ptx::mbarrier_arrive_release_cluster(leader(empty())); });
+      if (!leader_alone || ptx::cluster_ctarank() == 0)
+        one_lane([&] { ptx::mbarrier_arrive_release_cluster(leader(empty())); });
       const Lanes<std::uint32_t> row = device::lane_index() + warp * 32 + ptx::cluster_ctarank() * 128 + r * kM;
       for (std::uint32_t n = 0; n < kN; n++)
         ptx::st_global_u32(const_cast<float*>(d.data()), (row * kN + n) * 4u, x[n]);
@@ -148,7 +150,7 @@ struct Tensor {
         ptx::mbarrier_init(full(), kCtas);
         ptx::mbarrier_init(free(), 1);
         ptx::mbarrier_init(done(), 1);
-        ptx::mbarrier_init(empty(), 4 * kCtas);
+        ptx::mbarrier_init(empty(), leader_alone ? 4 : 4 * kCtas);
         ptx::fence_mbarrier_init_release_cluster();
       });
     }
@@ -246,6 +248,16 @@ TEST_F(TensorPair, waits_without_cluster_scope_are_found) {
   fault.cta = 1;
   fault.role = "consumer";
   expect_found(product.config(), fault, {Rule::kTensorNotCommitted}, product, [] {});
+}
+
+// Row 23: the leader's products write the peer's tensor memory, too, whose readers nobody waits for.
+TEST_F(TensorPair, a_leader_that_waits_for_its_own_consumers_alone_is_found) {
+  product.leader_alone = true;
+  LaunchConfig config = product.config();
+  for (config.seed = 1; config.seed <= kSeeds; config.seed++) {
+    const Report report = run(config, product);
+    EXPECT_TRUE(report.has(Rule::kTensorReused)) << "seed " << config.seed << "\n" << report.text();
+  }
 }
 
 TEST(TensorMemory, that_is_not_given_back_is_found) {

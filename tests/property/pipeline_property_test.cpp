@@ -28,6 +28,7 @@ ir::Graph graph_of(int nodes, int extent) {
 RunSetup random_setup() {
   RunSetup setup;
   program::Config& config = setup.schedule.config;
+  config.architecture = pick(0, 3) == 0 ? program::Architecture::sm_100a : program::Architecture::sm_90a;
   config.queue = pick(0, 2) == 0 ? program::QueueMode::per_sm : program::QueueMode::global;
   config.cluster = static_cast<std::uint32_t>(pick(1, 3));
   config.sms = config.cluster * static_cast<std::uint32_t>(pick(1, 3));
@@ -53,7 +54,9 @@ RC_GTEST_PROP(PipelineProperty, emulated_results_are_the_references_under_every_
   GraphRun run(graph, setup);
   const std::uint64_t first = random_seed();
   for (std::uint64_t n = 0; n < schedules(); ++n) {
-    const std::string problem = problem_of(run.launch(first + n / 4, {.seed = first + n}), {});
+    emulator::RunOptions options{.seed = first + n};
+    if (n % 2 == 1) options.interleaving = {.strategy = emulator::Strategy::pct, .expected_steps = 3000};
+    const std::string problem = problem_of(run.launch(first + n / 4, options), {});
     if (!problem.empty())
       RC_FAIL(fmt::format("seed {}: {}\n{}\n{}", first + n, problem, ir::to_string(graph), ir::to_string(run.graph())));
   }

@@ -180,6 +180,9 @@ class Grower {
     const std::int64_t depth = std::min(a.view.sizes[1], b.view.sizes[0]);
     a.view = a.view.slice(1, 0, depth);
     b.view = b.view.slice(0, 0, depth);
+    // Flattened values are long; an outer product of two would be of billions.
+    a.view = a.view.slice(0, 0, std::min<std::int64_t>(a.view.sizes[0], shape_.extent));
+    b.view = b.view.slice(1, 0, std::min<std::int64_t>(b.view.sizes[1], shape_.extent));
     keep(small(builder_.matmul(a, b)));
   }
 

@@ -8,6 +8,8 @@
 #include "schedule/schedule.hpp"
 #include "schedule/verify.hpp"
 #include "schedule/verify_space.hpp"
+#include "support/environment.hpp"
+#include "support/error.hpp"
 #include "support/fake_type.hpp"
 #include "support/graphs.hpp"
 
@@ -19,7 +21,9 @@ using ir::Handle;
 using program::Instruction;
 using program::Program;
 using testing::AllOf;
+using testing::Contains;
 using testing::Each;
+using testing::ElementsAre;
 using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -163,6 +167,48 @@ TEST(VerifySchedule, a_forgotten_reuse_wait_is_write_after_read) {
   EXPECT_TRUE(found_one);
 }
 
+TEST(VerifySchedule, a_forgotten_wait_for_the_last_writer_is_write_after_write) {
+  ir::Builder builder("overwrites");
+  Handle x = builder.input("x", DType::bf16, {256, 64});
+  const Handle y = builder.input("y", DType::bf16, {256, 64});
+  builder.output(builder.assign(builder.assign(x, y), y));
+  const test::FakeType type;
+  Program program = schedule(builder.build(), type.options({.sms = 2, .cluster = 1}));
+  EXPECT_THAT(findings(program), IsEmpty());
+  Instruction& second = program.instructions[2];
+  ASSERT_EQ(second.wait_count, 1);
+  ASSERT_EQ(second.guard(0), program::kGuardWrite);
+  drop_wait(second, 0);
+  EXPECT_THAT(findings(program), AllOf(Not(IsEmpty()), Each(is(Rule::write_after_write))));
+}
+
+TEST(VerifySchedule, programs_are_verified_as_they_are_made_where_the_option_says_so) {
+  {
+    const test::ScopedVariable on("MEGAKITTENS_VERIFY", "on");
+    EXPECT_TRUE(verifies_schedules());
+    EXPECT_NO_THROW(seed_mlp());
+  }
+  {
+    const test::ScopedVariable off("MEGAKITTENS_VERIFY", "off");
+    EXPECT_FALSE(verifies_schedules());
+  }
+  const test::ScopedVariable wrong("MEGAKITTENS_VERIFY", "perhaps");
+  EXPECT_THROW(seed_mlp(), OptionError);
+}
+
+TEST(VerifySchedule, a_wrong_schedule_is_a_defect_of_ours) {
+  Program program = seed_mlp();
+  EXPECT_NO_THROW(expect_verified(program));
+  for (Instruction& instruction : program.instructions)
+    while (instruction.wait_count > 0) drop_wait(instruction, 0);
+  try {
+    expect_verified(program);
+    FAIL() << "nothing was thrown";
+  } catch (const InternalError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("the schedule of 'mlp' is wrong:\n[read after write] "));
+  }
+}
+
 TEST(VerifySchedule, a_wait_that_guards_another_operand_orders_nothing_for_this_one) {
   Program program = chain(3);
   program.instructions[3].guards[0] = program::kGuardWrite;
@@ -185,6 +231,35 @@ TEST(VerifySchedule, limits_of_the_format_are_reported_not_followed) {
   Program program = chain(3);
   program.instructions[2].waits[0].counter = 1000;
   EXPECT_THAT(findings(program), testing::ElementsAre(is(Rule::bounds)));
+}
+
+TEST(VerifySchedule, a_release_order_that_is_none_is_reported) {
+  Program program = seed_mlp();
+  program.instructions[5].release_order[0] = 0x76543200;
+  EXPECT_THAT(verify(program), Contains(AllOf(is(Rule::page_maps), Field(&Finding::instruction, 5u),
+                                              Field(&Finding::text, HasSubstr("does not name each of 7 once")))));
+}
+
+TEST(VerifySchedule, page_maps_of_a_pair_that_differ_are_reported) {
+  Program program = seed_mlp();
+  const std::uint32_t order = program.instructions[7].release_order[0];
+  program.instructions[7].release_order[0] = (order & ~0xffu) | (order & 15) << 4 | (order >> 4 & 15);
+  EXPECT_THAT(verify(program),
+              ElementsAre(AllOf(is(Rule::page_maps), Field(&Finding::instruction, 7u), Field(&Finding::other, 6u))));
+  program.config.queue = program::QueueMode::global;  // no pairs there
+  EXPECT_THAT(verify(program), IsEmpty());
+}
+
+// An odd number of tiles whose release order depends on their depth, then something else.
+TEST(VerifySchedule, padding_keeps_the_page_maps_of_a_pair_equal) {
+  ir::Builder builder("odd");
+  const Handle x = builder.input("x", DType::bf16, {128, 192}), w = builder.input("w", DType::bf16, {192, 256});
+  builder.output(builder.relu(builder.matmul(x, w)));
+  const Program program = schedule(builder.build(), {.config = {.sms = 4}, .name = {}, .resolve = {}});
+  ASSERT_EQ(program.instructions[1].icode, 0);
+  ASSERT_NE(program.instructions[0].release_order[0], static_cast<std::uint32_t>(program::kReleaseInOrder));
+  EXPECT_EQ(program.instructions[1].release_order[0], program.instructions[0].release_order[0]);
+  EXPECT_THAT(verify(program), IsEmpty());
 }
 
 TEST(VerifySchedule, waits_in_a_circle_are_a_deadlock) {

@@ -107,7 +107,7 @@ MK_DEVICE void prefetch_tensormap(const TensorMap* map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(map));
 }
 /// The same for a map in each lane of the mask, `number` maps behind `maps`.
-MK_DEVICE void prefetch_tensormap(const TensorMap* maps, Lanes<uint32_t> number, Lanes<bool> mask) {
+MK_DEVICE void prefetch_tensormap(const TensorMap* maps, device::Lanes<uint32_t> number, device::Lanes<bool> mask) {
   asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; @p prefetch.tensormap [%0]; }" ::"l"(maps + number),
                "r"(uint32_t{mask}));
 }

@@ -36,6 +36,9 @@ struct BlackwellProducts {
 /// Stages of the ring by which loader and follower hand operands to consumers: more than any type keeps in flight.
 inline constexpr uint32_t kRingStages = 8;
 
+/// Arrivals that fill an accumulator: the commit of its products, and the launcher's own.
+inline constexpr uint32_t kAccumulatorFills = 2;
+
 /// Byte offsets from the 1024-aligned start of dynamic shared memory: pages, then slots, then mbarriers.
 template <class B>
 struct Layout {

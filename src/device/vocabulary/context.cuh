@@ -82,6 +82,7 @@ struct Context {
   uint32_t base;  ///< shared-window address of the pages
   Role role;
   uint32_t warp;          ///< in the CTA
+  uint32_t counts;        ///< word kWordCounts of the current instruction
   uint32_t epoch;         ///< launches on this workspace before this one
   uint32_t iteration;     ///< instructions that this CTA has begun before this one
   uint32_t ring;          ///< ring stages that instructions before this one used
@@ -96,8 +97,8 @@ struct Context {
   /// Word `w` of the current instruction.
   MK_DEVICE uint32_t word(uint32_t w) const { return shared_word(slot_address() + 4 * w); }
   MK_DEVICE int32_t index(uint32_t i) const { return static_cast<int32_t>(word(program::kWordIndex + i)); }
-  MK_DEVICE uint32_t wait_count() const { return word(program::kWordCounts) >> 8 & 0xff; }
-  MK_DEVICE uint32_t arrival_count() const { return word(program::kWordCounts) >> 16 & 0xff; }
+  MK_DEVICE uint32_t wait_count() const { return counts >> 8 & 0xff; }
+  MK_DEVICE uint32_t arrival_count() const { return counts >> 16 & 0xff; }
   MK_DEVICE uint32_t guard(uint32_t wait) const {
     const uint32_t at = wait < 4 ? program::kWordGuards : program::kWordGuardsHigh - 1 + wait / 4;
     return word(at) >> (8 * (wait % 4)) & 0xff;

@@ -31,10 +31,13 @@ MK_DEVICE void wait_accumulator_free_lane(Context<B>& c) {
   ptx::tcgen05_fence_after_thread_sync();
 }
 
-/// Launcher: every product of the tile is issued (row 19).
+/// Launcher: every product of the tile is issued (row 19). The commit speaks for the products alone; that the follower
+/// acquired the epilogue's operands reaches the consumers by the launcher's own arrival (rows 8 and 10).
 template <class B>
 MK_DEVICE void commit_accumulator(Context<B>& c) {
-  if (!c.aborted) ptx::tcgen05_commit<1>(c.base + Layout<B>::kAccumulatorFull);
+  if (c.aborted) return;
+  ptx::tcgen05_commit<1>(c.base + Layout<B>::kAccumulatorFull);
+  ptx::mbarrier_arrive(c.base + Layout<B>::kAccumulatorFull);
 }
 
 /// Launcher: the products of one stage are issued; `n` counts the instruction's stages.

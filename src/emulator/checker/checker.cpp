@@ -17,7 +17,8 @@ bool is_product(Operation operation) {
 
 }  // namespace
 
-Checker::Checker(Findings& findings, bool strict) : findings_(findings), strict_(strict) {
+Checker::Checker(Findings& findings, bool strict, Declared* declared)
+    : findings_(findings), strict_(strict), declared_(declared) {
   records_.push_back({0, 0, 0, 0, Operation::kLoad});  // number 0 is nobody
   recent_.resize(kRecent, kNoRecord);
   contexts_.push_back({0, 0, nullptr, -1});  // so is context 0
@@ -86,6 +87,7 @@ void Checker::begin(const Access& access) {
 }
 
 void Checker::access(Region& region, std::uint64_t offset, std::uint64_t bytes, const Access& access) {
+  if (declared_ != nullptr && region.tag >= 0) check_declared(region, offset, bytes, access);
   if (region.read_only && !access.write) return;
   begin(access);
   std::uint64_t at = offset;

@@ -8,7 +8,7 @@
 #include "emulator/checker/region.hpp"
 #include "emulator/checker/releases.hpp"
 #include "emulator/checker/view.hpp"
-#include "emulator/report.hpp"
+#include "emulator/launch.hpp"
 
 namespace megakittens::emulator {
 
@@ -29,7 +29,8 @@ enum class Meeting : std::uint8_t { kAfterWrite, kAfterRead, kReadTooSoon };
 
 class Checker {
  public:
-  Checker(Findings& findings, bool strict);
+  /// `declared` may be null.
+  Checker(Findings& findings, bool strict, Declared* declared);
 
   std::uint32_t context_of(const Context& context);
   const Context& context(std::uint32_t number) const { return contexts_[number]; }
@@ -68,6 +69,8 @@ class Checker {
   void check_cell(Region& region, std::uint64_t offset, std::uint16_t mask, const Access& access, std::uint32_t number);
   // In findings.cpp.
   void report(const Region& region, std::uint64_t offset, const Access& access, const Record& before, Meeting meeting);
+  void check_declared(const Region& region, std::uint64_t offset, std::uint64_t bytes, const Access& access);
+  Party party(std::uint32_t context, bool write) const;
   void report_unwritten(const Region& region, std::uint64_t offset, const Access& access);
   void report_barrier_overwritten(const Region& region, std::uint64_t offset, const Access& access);
   Rule classify(const Region& region, const Access& access, const Record& before, Meeting meeting) const;
@@ -76,6 +79,7 @@ class Checker {
 
   Findings& findings_;
   bool strict_;
+  Declared* declared_;
   std::vector<Context> contexts_;
   std::vector<Record> records_;
   static constexpr std::uint32_t kRecent = 4096;

@@ -97,20 +97,45 @@ void Checker::report(const Region& region, std::uint64_t offset, const Access& a
       (region.space == Space::kGlobal ? reinterpret_cast<std::uintptr_t>(&region) : 0);
   if (!findings_.wants(rule, likeness)) return;
   const bool ordered = knows(*access.view, access.view_cta, before.cta, before.component, before.tick);
-  findings_.tell(rule, fmt::format("  {} of {} {} {}\n  {} of {} {} it before; {}", name_of(access.record.operation),
-                                   describe(access.record.context), access.write ? "writes" : "reads",
-                                   region.place(offset), name_of(before.operation), describe(before.context),
-                                   meeting == Meeting::kAfterWrite ? "wrote" : "read",
-                                   ordered ? "the two are ordered, but not for the proxy (a fence is missing)"
-                                           : "nothing orders the two"));
+  findings_.tell(
+      rule,
+      fmt::format(
+          "  {} of {} {} {}\n  {} of {} {} it before; {}", name_of(access.record.operation),
+          describe(access.record.context), access.write ? "writes" : "reads", region.place(offset),
+          name_of(before.operation), describe(before.context), meeting == Meeting::kAfterWrite ? "wrote" : "read",
+          ordered ? "the two are ordered, but not for the proxy (a fence is missing)" : "nothing orders the two"),
+      {party(access.record.context, access.write), party(before.context, meeting == Meeting::kAfterWrite)}, region.tag,
+      offset - region.first);
+}
+
+Party Checker::party(std::uint32_t number, bool write) const {
+  const Context& context = contexts_[number];
+  return {context.cta, context.warp, context.role == nullptr ? "" : context.role, context.instruction, write};
+}
+
+void Checker::check_declared(const Region& region, std::uint64_t offset, std::uint64_t bytes, const Access& access) {
+  const Context& context = contexts_[access.record.context];
+  if (context.instruction < 0 ||
+      declared_->covers(region.tag, context.instruction, access.write, offset - region.first, bytes))
+    return;
+  const std::uint64_t likeness =
+      reinterpret_cast<std::uintptr_t>(context.role) * 31 + static_cast<std::uint64_t>(region.tag);
+  if (!findings_.wants(Rule::kUndeclared, likeness)) return;
+  findings_.tell(
+      Rule::kUndeclared,
+      fmt::format("  {} of {} {} {} bytes at {}", name_of(access.record.operation), describe(access.record.context),
+                  access.write ? "writes" : "reads", bytes, region.place(offset)),
+      {party(access.record.context, access.write)}, region.tag, offset - region.first);
 }
 
 void Checker::report_unwritten(const Region& region, std::uint64_t offset, const Access& access) {
   const std::uint64_t likeness = reinterpret_cast<std::uintptr_t>(contexts_[access.record.context].role) * 31 +
                                  reinterpret_cast<std::uintptr_t>(&region);
   if (!findings_.wants(Rule::kUnwritten, likeness)) return;
-  findings_.tell(Rule::kUnwritten, fmt::format("  {} of {} reads {}", name_of(access.record.operation),
-                                               describe(access.record.context), region.place(offset)));
+  findings_.tell(Rule::kUnwritten,
+                 fmt::format("  {} of {} reads {}", name_of(access.record.operation), describe(access.record.context),
+                             region.place(offset)),
+                 {party(access.record.context, false)}, region.tag, offset - region.first);
 }
 
 void Checker::report_barrier_overwritten(const Region& region, std::uint64_t offset, const Access& access) {

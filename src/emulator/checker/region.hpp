@@ -19,6 +19,8 @@ struct Region {
   std::uint64_t bytes;
   ShadowMemory shadow;
   std::map<std::uint64_t, std::string> names{};  // offset -> what begins there
+  int tag = -1;                                  // GlobalBuffer::tag
+  std::uint64_t first = 0;                       // offset at which the buffer itself begins
 
   /// "page 3 + 0x40 (shared memory of CTA 0)"
   std::string place(std::uint64_t offset) const;

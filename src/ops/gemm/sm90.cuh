@@ -142,7 +142,7 @@ struct Gemm : Quiet {
     epilogue.prepare(c, part, kRowsA, kColumnsB);
     MK_UNROLL for (uint32_t i = 0; i < kAccumulators; ++i) acc[i] = 0.0f;
     wait_stage_full_warp(c, 0);
-    epilogue.add = epilogue.add && !c.aborted;
+    if (c.aborted) epilogue.add = false;
     epilogue.prefetch_before();
     if (kind.general) {
       wait_page_warp(c, kGeneralPageA);

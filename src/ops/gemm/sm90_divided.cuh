@@ -109,7 +109,7 @@ MK_DEVICE bool run_divided(Context<B>& c, const Kind& kind, Lanes<float> (&acc)[
   ShortEpilogue<static_cast<uint32_t>(Tile::kHalfColumns)> epilogue;
   epilogue.prepare(c, part, Tile::kRows, Tile::kColumns);
   wait_stage_full_warp(c, 0);
-  epilogue.add = epilogue.add && !c.aborted;
+  if (c.aborted) epilogue.add = false;
   epilogue.prefetch_before();
   Lanes<float> sums[2 * kHalfSums];
   MK_UNROLL for (uint32_t i = 0; i < 2 * kHalfSums; ++i) sums[i] = 0.0f;

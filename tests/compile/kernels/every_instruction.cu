@@ -23,6 +23,7 @@ extern "C" __global__ void __launch_bounds__(384, 1)
   const uint32_t shared = ptx::dynamic_shared_base();
   const uint64_t policy = ptx::createpolicy_evict_first() ^ ptx::createpolicy_evict_last() ^ ptx::kEvictNormal;
   ptx::prefetch_tensormap(&map);
+  ptx::prefetch_tensormap(&map, megakittens::ptx::laneid(), true);
   ptx::fence_proxy_tensormap_acquire_sys(reinterpret_cast<const TensorMap*>(global));
   tensors<1>(&map, shared, policy);
   tensors<2>(&map, shared, policy);

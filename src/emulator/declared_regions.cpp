@@ -1,0 +1,76 @@
+#include "emulator/declared_regions.hpp"
+
+#include <algorithm>
+
+#include "ops/instruction_type.hpp"
+
+namespace megakittens::emulator {
+
+DeclaredRegions::DeclaredRegions(const program::Program& program)
+    : program_(program), instructions_(program.instructions.size()) {
+  for (const program::Instruction& instruction : program.instructions)
+    if (instruction.icode != 0) ops::type_of_icode(instruction.icode);
+}
+
+void DeclaredRegions::shrink(bool on) {
+  if (on != shrunk_) instructions_.assign(program_.instructions.size(), {});
+  shrunk_ = on;
+}
+
+void DeclaredRegions::collect(std::size_t number) {
+  Boxes& boxes = instructions_[number];
+  boxes.known = true;
+  const program::Instruction& instruction = program_.instructions[number];
+  if (instruction.icode == 0) return;
+  for (const ops::Region& region :
+       ops::type_of_icode(instruction.icode).regions(program_.records[instruction.node], instruction)) {
+    const std::int64_t element = program::size_of(region.type);
+    std::vector<std::pair<std::int64_t, std::int64_t>> dims;  // stride in bytes, size
+    for (std::size_t d = 0; d < region.sizes.size(); ++d)
+      if (region.sizes[d] != 1 && region.strides[d] != 0)
+        dims.emplace_back(region.strides[d] * element, region.sizes[d]);
+    std::ranges::sort(dims, std::greater<>());
+    if (shrunk_ && !dims.empty()) --dims.front().second;
+    Box box{region.storage, region.write, 0, region.offset * element, element, {}, {}};
+    bool empty = false;
+    for (auto dim = dims.rbegin(); dim != dims.rend(); ++dim) {
+      empty = empty || dim->second <= 0;
+      if (box.rank == 0 && dim->first == box.run) box.run *= dim->second;
+    }
+    std::erase_if(dims, [&](const auto& dim) { return dim.first < box.run; });
+    for (const auto& [stride, size] : dims) {
+      box.strides[box.rank] = stride;
+      box.sizes[box.rank++] = size;
+    }
+    if (!empty) boxes.boxes.push_back(box);
+  }
+}
+
+std::int64_t DeclaredRegions::run_at(const Box& box, std::int64_t at) {
+  std::int64_t rest = at - box.offset;
+  if (rest < 0) return 0;
+  for (int d = 0; d < box.rank; ++d) {
+    const std::int64_t index = rest / box.strides[d];
+    if (index >= box.sizes[d]) return 0;
+    rest -= index * box.strides[d];
+  }
+  return std::max<std::int64_t>(box.run - rest, 0);
+}
+
+bool DeclaredRegions::covers(int tag, std::int64_t instruction, bool write, std::uint64_t offset, std::uint64_t bytes) {
+  const auto number = static_cast<std::size_t>(instruction);
+  if (number >= instructions_.size()) return false;
+  if (!instructions_[number].known) collect(number);
+  auto at = static_cast<std::int64_t>(offset);
+  const std::int64_t end = at + static_cast<std::int64_t>(bytes);
+  while (at < end) {
+    std::int64_t run = 0;
+    for (const Box& box : instructions_[number].boxes)
+      if (box.storage == static_cast<std::uint32_t>(tag) && (box.write || !write)) run = std::max(run, run_at(box, at));
+    if (run == 0) return false;
+    at += run;
+  }
+  return true;
+}
+
+}  // namespace megakittens::emulator
