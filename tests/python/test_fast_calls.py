@@ -453,3 +453,45 @@ def test_a_launch_that_gave_up_is_told_by_the_next_fast_call(gpu, expect):
     assert bad.isnan().all()
     f(a, b)
     assert gpu.fast_calls == before + 2
+
+
+class Holder:
+    def __init__(self, scale):
+        self.scale = scale
+
+    def twice(self, a):
+        return a * self.scale + a
+
+    decorated = megakittens.compile(twice)
+
+
+def test_methods_follow_their_objects(expect):
+    one, two = Holder(2.0), Holder(5.0)
+    for holder in (one, two, one, two):
+        expect(holder.decorated, holder.twice, x())
+    expect(one.decorated, one.twice, x(), fast=True)
+    expect(two.decorated, two.twice, x(), fast=True)
+    one.scale = 7.0
+    expect(one.decorated, one.twice, x(), fast=False)
+    bound = megakittens.compile(two.twice)
+    for _ in range(3):
+        expect(bound, two.twice, x(), fast=False)
+
+
+def test_an_object_that_died_is_not_confused_with_one_in_its_place(expect):
+    def g(a, holder):
+        return holder.twice(a)
+
+    f = megakittens.compile(g)
+    for scale in (2.0, 3.0, 2.0, 4.0):
+        holder = Holder(scale)
+        expect(f, g, x(), holder)
+        del holder
+
+
+def test_two_compiled_forms_of_one_function_do_not_meet(expect):
+    f, g = megakittens.compile(plain), megakittens.compile(plain, fusion=False)
+    for fast in (False, True):
+        expect(f, plain, x(), x(), fast=fast)
+        expect(g, plain, x(), x(), fast=fast)
+    assert f.executables != g.executables and len(f.executables) == len(g.executables) == 1
