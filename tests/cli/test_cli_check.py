@@ -45,7 +45,7 @@ def test_a_planted_fault_is_found_and_told_once(chain):
     assert "verifier: 0 findings" in text
     assert text.count("[proxy-fence-global-async, row 9 of the hand-off table]") == 1
     assert re.search(r"bulk load of CTA \d+ warp \d+ \(follower, instruction \d+\) reads global memory 'r' \+ 0x", text)
-    assert re.search(r"follower of instruction \d+ \(matmul of node 'mm', model.py:3\) reads operand 0, 'r' \[0:128, 0:256\]", text)
+    assert re.search(r"follower of instruction \d+ \(matmul of node 'mm', model.py:3\) reads operand 0, 'r' \[\d+:\d+, 0:256\]", text)
     assert re.search(r"storer of instruction \d+ \(relu of node 'act', model.py:2\) writes operand 1, 'r' \[\d+:\d+, ", text)
     assert text.endswith("result: WRONG\n")
 
@@ -54,7 +54,7 @@ def test_a_fault_of_the_scheduler_is_found_by_verifier_and_checker(chain):
     got = json.loads(megakittens("check", chain, *SHORT, "--fault", "producer-forgotten", "--json", code=1).stdout)
     assert not got["ok"] and got["ran"] and got["schedules"] == 20 and 0 < got["failing"] <= 20
     assert got["verifier"][0].startswith("[read after write]")
-    assert {"rule": "not-released", "row": 10}.items() <= got["findings"][0].items()
+    assert any({"rule": "not-released", "row": 10}.items() <= finding.items() for finding in got["findings"])
     assert got["faults"] == ["producer-forgotten"]
 
 

@@ -184,7 +184,7 @@ const std::vector<CheckedProgram>& fault_programs() {
       {"product, then tiles", product_then_tiles, hopper(1)},
       {"Blackwell product, then tiles", product_then_tiles, blackwell(1)},
       {"overwrites", overwrites, hopper(3)},
-      {"residual", residual, hopper(4)},
+      {"residual", residual, on(kHopper, 4, 1, QueueMode::per_sm, false, ops::Tiling::seed)},
       {"general reuse", general_reuse, hopper(4)},
       {"Blackwell products", products, blackwell(4)},
       {"deep Blackwell products", deep_products, blackwell(1)},

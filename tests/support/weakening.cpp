@@ -60,9 +60,6 @@ std::string reason_for_silence(const FaultPlace& place) {
     return "the note that a CTA has left is read by the next launch alone";
   if (place.point == FaultPoint::kNamedBarrier && !place.role.empty() && place.role != "launcher")
     return "a CTA's last barrier stands before the note that it has left, which the next launch alone reads";
-  if (place.point == FaultPoint::kMbarrierWait && place.role == "storer" && place.object == "page_free")
-    return "the storer comes to an instruction when the consumers have reported the last one, whose pages were read by "
-           "then";
   return "";
 }
 

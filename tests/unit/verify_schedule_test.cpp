@@ -255,7 +255,8 @@ TEST(VerifySchedule, padding_keeps_the_page_maps_of_a_pair_equal) {
   ir::Builder builder("odd");
   const Handle x = builder.input("x", DType::bf16, {128, 192}), w = builder.input("w", DType::bf16, {192, 256});
   builder.output(builder.relu(builder.matmul(x, w)));
-  const Program program = schedule(builder.build(), {.config = {.sms = 4}, .name = {}, .resolve = {}});
+  const Program program =
+      schedule(builder.build(), {.config = {.sms = 4}, .tiling = ops::Tiling::seed, .name = {}, .resolve = {}});
   ASSERT_EQ(program.instructions[1].icode, 0);
   ASSERT_NE(program.instructions[0].release_order[0], static_cast<std::uint32_t>(program::kReleaseInOrder));
   EXPECT_EQ(program.instructions[1].release_order[0], program.instructions[0].release_order[0]);
