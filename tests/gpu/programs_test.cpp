@@ -62,6 +62,20 @@ TEST_F(Gpu, the_mlp_is_right_fused_and_unfused_in_both_queue_modes_and_cluster_s
       for (std::uint32_t cluster : {1u, 2u}) expect_right(mlp(512, 512, 3), options(queue, cluster), fusion);
 }
 
+TEST_F(Gpu, whole_numbers_give_the_emulators_bits) {
+  // Tiles of 128 x 256, 64 x 128 and 64 x 64, and the general ones, with edges and without.
+  for (auto [rows, width] : {std::pair{512, 512}, {1024, 1024}, {200, 264}, {129, 101}})
+    for (auto queue : {program::QueueMode::per_sm, program::QueueMode::global})
+      for (std::uint32_t cluster : {1u, 2u}) {
+        schedule::ScheduleOptions how = options(queue, cluster);
+        if (rows == 512) how.config.sms = 4;  // few SMs take the largest tiles
+        DeviceRun run(mlp(rows, width, 2), how);
+        run.take_integers();
+        run.run();
+        EXPECT_EQ(run.difference_from_emulator(), "") << rows << " x " << width << ", cluster " << cluster;
+      }
+}
+
 TEST_F(Gpu, odd_sizes_and_types_are_right) {
   for (DType dtype : {DType::bf16, DType::f16, DType::f32})
     for (auto [rows, width] : {std::pair{1, 8}, {33, 72}, {200, 264}, {100, 101}, {129, 1001}})

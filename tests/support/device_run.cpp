@@ -1,5 +1,7 @@
 #include "support/device_run.hpp"
 
+#include <cmath>
+
 #include "ir/reference.hpp"
 #include "runtime/compare.hpp"
 #include "runtime/host_run.hpp"
@@ -109,13 +111,32 @@ void DeviceRun::run() {
   synchronize();
 }
 
+void DeviceRun::take_integers() {
+  for (std::vector<float>& values : inputs_)
+    for (float& value : values) value = std::round(3 * value);
+  restore_inputs();
+}
+
+runtime::HostBuffer DeviceRun::download(std::uint32_t storage) const {
+  runtime::HostBuffer buffer(program.storages[storage].bytes);
+  if (buffer.bytes() != 0) MK_CUDA(memcpy_device_to_host(buffer.data(), addresses_[storage], buffer.bytes()));
+  return buffer;
+}
+
+std::string DeviceRun::difference_from_emulator() const {
+  runtime::HostProgram emulated(program);
+  emulator::RunOptions options;
+  options.check = false;
+  const runtime::HostRun run = emulated.run(runtime::to_buffers(program, inputs_), options);
+  runtime::expect_good(program, run.report);
+  for (const program::Port& port : program.outputs)
+    if (runtime::read_port(port, download(port.storage)) != runtime::read_port(port, run.storages[port.storage]))
+      return fmt::format("'{}' differs from the emulator's", port.name);
+  return {};
+}
+
 std::string DeviceRun::problem() const {
   ir::ReferenceResult expected = ir::evaluate(graph_, inputs_);
-  auto download = [&](std::uint32_t s) {
-    runtime::HostBuffer buffer(program.storages[s].bytes);
-    if (buffer.bytes() != 0) MK_CUDA(memcpy_device_to_host(buffer.data(), addresses_[s], buffer.bytes()));
-    return buffer;
-  };
   auto compare = [](const program::Port& port, std::span<const std::byte> bytes, const std::vector<float>& want) {
     runtime::Comparison result = runtime::compare(port.type, runtime::to_floats(port.type, bytes), want);
     return result.ok() ? std::string() : fmt::format("'{}': {}", port.name, runtime::to_string(result));
