@@ -198,7 +198,7 @@ nb::object make(nb::object program, const nb::dict& description) {
   auto fast = std::make_unique<FastCall>(std::move(program), description);
   const nb::object capsule = nb::steal(PyCapsule_New(fast.get(), kFastCall, &destroy));
   if (!capsule.is_valid()) throw nb::python_error();
-  (void)fast.release();
+  fast.release();  // NOLINT(bugprone-unused-return-value): the capsule owns it now
   return nb::steal(PyCFunction_NewEx(&method, capsule.ptr(), nullptr));
 }
 

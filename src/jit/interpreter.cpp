@@ -98,7 +98,7 @@ CompileRequest interpreter_request(Architecture architecture) {
 }
 
 fs::path cache_folder() {
-  if (const std::string folder = text_option(Knob::cache_dir); !folder.empty()) return folder;
+  if (std::string folder = text_option(Knob::cache_dir); !folder.empty()) return folder;
   if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0')
     return fs::path(cache) / "megakittens";
   if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0')

@@ -24,6 +24,7 @@ Driver open_driver() {
       throw UserError(fmt::format("the CUDA driver is too old: it lacks {}. Driver 550 or newer is needed", symbol));
     return address;
   };
+// NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define MK_X(symbol, name, parameters) driver.name = reinterpret_cast<CuResult(*) parameters>(find(#symbol));
   MK_DRIVER_FUNCTIONS(MK_X)
 #undef MK_X
