@@ -181,7 +181,9 @@ class CudaProgram:
         """How many streams and captured graphs have one."""
 
 def cuda_device(ordinal: int = 0) -> dict:
-    """Name, target and sms of a GPU."""
+    """
+    Name of a GPU, and the target, sms and cluster that programs for it have.
+    """
 
 def compilation_count() -> int:
     """How often NVRTC has compiled in this process."""

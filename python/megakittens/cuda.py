@@ -70,11 +70,8 @@ class CudaEngine(Engine):
         self.index = compat.device_index(device)
         machine = _core.cuda_device(self.index)
         options = {key: settings[key] for key in ("fusion", "numerics")}
-        # Nothing multicasts on Hopper yet, and CTAs alone start sooner than pairs.
-        cluster = 1 if machine["target"] == "sm_90a" else 2
-        self.program = _core.schedule(
-            graph, {**options, "target": machine["target"], "sms": machine["sms"], "cluster": cluster}
-        )
+        usual = {key: machine[key] for key in ("target", "sms", "cluster")}
+        self.program = _core.schedule(graph, {**options, **usual})
         self.native = with_memory(lambda: _core.CudaProgram(self.program, self.index, list(static)))
         self.mutated = [item["mutated"] for item in graph.inputs]
         kinds = [storage["kind"] for storage in self.program.storages]

@@ -6,6 +6,7 @@
 #include "bindings.hpp"
 #include "jit/compile.hpp"
 #include "runtime/cuda_program.hpp"
+#include "runtime/cuda_run.hpp"
 #include "scheduled.hpp"
 
 namespace nb = nanobind;
@@ -18,10 +19,12 @@ using Addresses = std::vector<runtime::CuPointer>;
 
 nb::dict device(int ordinal) {
   const runtime::CudaDevice& device = runtime::CudaDevice::get(ordinal);
+  const runtime::PrepareOptions usual = runtime::usual_options(device);
   nb::dict result;
   result["name"] = device.name();
-  result["target"] = std::string(program::name_of(device.architecture()));
-  result["sms"] = device.sms();
+  result["target"] = std::string(program::name_of(usual.architecture));
+  result["sms"] = usual.sms;
+  result["cluster"] = usual.cluster;
   return result;
 }
 
@@ -57,7 +60,8 @@ void bind_cuda(nb::module_& module) {
            "Addresses of the outputs of the launches that the last ExecutionError was about.")
       .def_prop_ro("bytes", &CudaProgram::bytes, "Device memory that the program and its workspaces hold.")
       .def_prop_ro("workspaces", &CudaProgram::workspaces, "How many streams and captured graphs have one.");
-  module.def("cuda_device", &device, nb::arg("ordinal") = 0, "Name, target and sms of a GPU.");
+  module.def("cuda_device", &device, nb::arg("ordinal") = 0,
+             "Name of a GPU, and the target, sms and cluster that programs for it have.");
   module.def("compilation_count", &jit::compilation_count, "How often NVRTC has compiled in this process.");
 }
 

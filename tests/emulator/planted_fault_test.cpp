@@ -1,9 +1,8 @@
-// Faults planted in the interpreter's own instruction types are found under the rule they break; the same programs
-// unspoilt are silent under the same seeds.
+// Known faults of such systems, by the names they are known under, planted in the interpreter's own instruction types:
+// found within ten seeds under the rule they break, with the launches on one workspace.
 #include <gtest/gtest.h>
 
-#include "ir/builder.hpp"
-#include "ops/icodes.hpp"
+#include "support/checked_programs.hpp"
 #include "support/run_graph.hpp"
 
 namespace megakittens::test {
@@ -12,53 +11,10 @@ namespace {
 using emulator::FaultPoint;
 using emulator::PlantedFault;
 using emulator::Rule;
-using ir::DType;
-using ir::Handle;
-
-/// relu(x) @ w @ w: bulk stores read by bulk loads, then ordinary stores read by bulk loads.
-ir::Graph products() {
-  ir::Builder b;
-  Handle x = b.input("x", DType::bf16, {128, 256}), w = b.input("w", DType::bf16, {256, 256});
-  Handle h = b.matmul(b.relu(x), w);
-  b.output(b.matmul(h, w));
-  return b.build();
-}
-/// Products of a depth that needs every stage again, in a row, on one SM.
-ir::Graph deep_products() {
-  ir::Builder b;
-  Handle x = b.input("x", DType::bf16, {128, 512}), w = b.input("w", DType::bf16, {512, 256});
-  for (int i = 0; i < 3; ++i) b.output(b.matmul(x, w));
-  return b.build();
-}
-/// Tiled nodes on one SM after each other.
-ir::Graph tiles() {
-  ir::Builder b;
-  Handle x = b.input("x", DType::bf16, {128, 512});
-  for (int i = 0; i < 3; ++i) x = b.pointwise(ir::PointwiseOp::add, x, 1.0);
-  b.output(x);
-  return b.build();
-}
-/// Nodes of the general type only.
-ir::Graph general() {
-  ir::Builder b;
-  Handle x = b.input("x", DType::bf16, {33, 45});
-  for (int i = 0; i < 4; ++i) x = b.relu(x);
-  b.output(b.matmul(x, b.input("w", DType::bf16, {45, 33})));
-  return b.build();
-}
-/// A product reads what a tiled node overwrites, and nothing else orders the two.
-ir::Graph reuse() {
-  ir::Builder b;
-  Handle x = b.input("x", DType::bf16, {128, 256}), w = b.input("w", DType::bf16, {256, 256});
-  b.output(b.matmul(x, w));
-  b.output(b.assign(x, b.input("y", DType::bf16, {128, 256})));
-  return b.build();
-}
 
 struct Case {
-  const char* name;
-  ir::Graph (*graph)();
-  std::uint32_t sms;
+  std::string name;
+  std::string_view program;  ///< of checked_programs.hpp, whose silence is tested in named_fault_test.cpp
   PlantedFault fault;
   std::vector<Rule> rules;  ///< one of these
 };
@@ -69,52 +25,43 @@ PlantedFault fault(FaultPoint point, const char* role) {
 
 const Case kCases[] = {
     {"proxy_fence_missing_before_loading_ordinary_stores",
-     products,
-     4,
+     "products",
      fault(FaultPoint::kFenceProxyAsyncGlobal, "follower"),
      {Rule::kProxyFenceGlobal}},
     {"proxy_fence_missing_before_loading_bulk_stores",
-     tiles,
-     3,
+     "tiles",
      fault(FaultPoint::kFenceProxyAsyncGlobal, "follower"),
      {Rule::kProxyFenceGlobalAsync}},
     {"proxy_fence_missing_before_the_bulk_store",
-     tiles,
-     4,
+     "tiles",
      fault(FaultPoint::kFenceProxyAsyncShared, "consumer"),
      {Rule::kProxyFenceShared}},
     {"proxy_fence_missing_before_the_tensor_core",
-     general,
-     4,
+     "general",
      fault(FaultPoint::kFenceProxyAsyncShared, "consumer"),
      {Rule::kProxyFenceShared}},
     {"early_release_of_a_stage_under_products",
-     deep_products,
-     1,
+     "deep products",
      fault(FaultPoint::kWgmmaWaitGroup, "consumer"),
      {Rule::kReleasedUnderWgmma}},
     {"accumulators_without_fence",
-     deep_products,
-     1,
+     "deep products",
      fault(FaultPoint::kWgmmaFence, "consumer"),
      {Rule::kAccumulatorInFlight}},
-    {"store_completion_confused", tiles, 3, fault(FaultPoint::kBulkWaitGroup, "storer"), {Rule::kStoreNotComplete}},
+    {"store_completion_confused", "tiles", fault(FaultPoint::kBulkWaitGroup, "storer"), {Rule::kStoreNotComplete}},
     {"early_release_of_a_page_under_its_store",
-     tiles,
-     1,
+     "tiles on one SM",
      fault(FaultPoint::kBulkWaitGroupRead, "storer"),
      {Rule::kReleasedUnderStore}},
-    {"arrivals_without_release", products, 4, fault(FaultPoint::kRelease, "storer"), {Rule::kNotReleased}},
-    {"waits_without_acquire", general, 4, fault(FaultPoint::kAcquire, "follower"), {Rule::kNotReleased}},
-    {"waits_of_bulk_loads_without_acquire", products, 4, fault(FaultPoint::kAcquire, "follower"), {Rule::kNotReleased}},
+    {"arrivals_without_release", "products", fault(FaultPoint::kRelease, "storer"), {Rule::kNotReleased}},
+    {"waits_without_acquire", "general", fault(FaultPoint::kAcquire, "follower"), {Rule::kNotReleased}},
+    {"waits_of_bulk_loads_without_acquire", "products", fault(FaultPoint::kAcquire, "follower"), {Rule::kNotReleased}},
     {"reuse_waits_without_acquire",
-     reuse,
-     4,
+     "reuse",
      fault(FaultPoint::kAcquire, "storer"),
      {Rule::kReusedUnderReader, Rule::kNotReleased}},
     {"stages_read_before_they_are_full",
-     products,
-     4,
+     "products",
      fault(FaultPoint::kMbarrierWait, "consumer"),
      {Rule::kUnwaitedLoad}},
 };
@@ -123,15 +70,17 @@ class PlantedFaults : public testing::TestWithParam<Case> {};
 INSTANTIATE_TEST_SUITE_P(Interpreter, PlantedFaults, testing::ValuesIn(kCases),
                          [](const auto& info) { return info.param.name; });
 
-RunSetup setup_of(const Case& planted) {
-  RunSetup setup = small_machine();
-  setup.passes.fusion = false;
-  setup.schedule.config.sms = planted.sms;
-  return setup;
+GraphRun run_of(const Case& planted) {
+  const CheckedProgram& program = checked_program(planted.program);
+  RunSetup setup;
+  setup.passes.fusion = program.options.fusion;
+  setup.schedule.config.sms = program.options.sms;
+  setup.schedule.config.cluster = program.options.cluster;
+  return GraphRun(program.graph(), setup);
 }
 
 TEST_P(PlantedFaults, are_found_within_ten_seeds_under_the_rule_they_break) {
-  GraphRun run(GetParam().graph(), setup_of(GetParam()));
+  GraphRun run = run_of(GetParam());
   std::string texts;
   bool found = false;
   for (std::uint64_t seed = 1; seed <= 10 && !found; ++seed) {
@@ -143,16 +92,8 @@ TEST_P(PlantedFaults, are_found_within_ten_seeds_under_the_rule_they_break) {
   EXPECT_TRUE(found) << texts;
 }
 
-TEST_P(PlantedFaults, are_all_that_is_found) {
-  GraphRun run(GetParam().graph(), setup_of(GetParam()));
-  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-    const RunResult result = run.launch(1, {.seed = seed});
-    EXPECT_TRUE(result.report.ok()) << "seed " << seed << ": " << result.report.text();
-  }
-}
-
 TEST(PlantedFault, findings_name_roles_and_instructions) {
-  GraphRun run(products(), setup_of(kCases[0]));
+  GraphRun run = run_of(kCases[0]);
   const RunResult result = run.launch(1, {.seed = 1, .faults = {kCases[0].fault}});
   EXPECT_NE(result.report.text().find("(follower, instruction "), std::string::npos) << result.report.text();
   EXPECT_NE(result.report.text().find("(consumer, instruction "), std::string::npos) << result.report.text();
