@@ -36,8 +36,7 @@ MK_DEVICE void end_instruction(Context<B>& c, Op op) {
   c.accumulators += op.accumulator_tiles(c);
 }
 
-// Loader, follower, launcher and storer: one lane each. Every one has a loop of its own, so that its code lies
-// together: what hand-offs wait for is instruction fetch as much as anything.
+// Loader, follower, launcher and storer: one lane each, every one with a loop of its own.
 
 /// Waits for the next instruction and returns its icode.
 template <class B>
