@@ -14,7 +14,7 @@ setup:  ## distribution packages and .venv (demo, test and the others do it them
 build: setup  ## the library, the command line and the Python package (preset release)
 	@tools/build.sh release
 
-demo: setup  ## compile a small model and run it, on a GPU where there is one, else in the emulator
+demo: setup  ## capture a small model from PyTorch, schedule it, and run it on the emulator
 	@tools/demo.sh
 
 test: setup  ## every test that needs no GPU
