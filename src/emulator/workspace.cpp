@@ -188,7 +188,8 @@ Report Workspace::launch(std::span<void* const> storages, const RunOptions& opti
                                        .control = &state_->control,
                                        .wait_limit = options.wait_limit,
                                        .instruction_count = static_cast<std::uint32_t>(program.instructions.size()),
-                                       .global_queue = program.config.queue == program::QueueMode::global ? 1u : 0u};
+                                       .global_queue = program.config.queue == program::QueueMode::global ? 1u : 0u,
+                                       .first_node = program.first_node()};
   Report report = run(config, state_->kernel.kernel, &parameters);
   for (std::size_t s = 0; s < storages.size(); ++s)
     if (copies[s] && (program.storages[s].mutated || program.storages[s].kind == program::StorageKind::output))

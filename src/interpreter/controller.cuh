@@ -2,6 +2,7 @@
 #pragma once
 
 #include "device/vocabulary/pages.cuh"
+#include "interpreter/entry.cuh"
 #include "interpreter/node_registers.cuh"
 
 namespace megakittens::interpreter {
@@ -12,14 +13,15 @@ using device::Layout;
 using device::WaitKind;
 using device::Words;
 
-/// Instructions whose words are already in registers when their turn comes: hides the latency of L2. A global queue is
-/// drawn from one ahead, so that no CTA holds instructions that another could begin.
-inline constexpr uint32_t kFetchAhead = 4;
+/// Instructions whose words are fetched together, while the batch before runs: hides the latency of memory. Together,
+/// because a warp has few scoreboards: where single fetches share one, a look at the oldest waits for the newest, which
+/// made a noop take as long as a trip to memory. A global queue is drawn from one ahead, so that no CTA holds
+/// instructions that another could begin.
+inline constexpr uint32_t kBatch = 4;
 
-/// The instructions that this CTA is about to run. Loaded words are looked at when their turn comes, and never moved:
-/// both would wait for them.
+/// The instructions that this CTA is about to run.
 struct Fetch {
-  Words<2> words[kFetchAhead];  ///< two of each instruction in every lane
+  Words<2> ahead[kBatch];  ///< two words of each instruction in every lane; looked at when the batch begins
   uint32_t grid;
   uint32_t next;  ///< position of the next instruction of this CTA's list
   bool ended;     ///< the next position is past the end
@@ -39,14 +41,13 @@ MK_DEVICE uint32_t next_position(const Context<B>& c, Fetch& fetch) {
   return taken - c.epoch * (c.launch.instruction_count + fetch.grid);
 }
 
-/// Fills place j with the words of the next instruction, or with a stop instruction past the end.
+/// Fills `words` with those of the next instruction, or with a stop instruction past the end.
 template <class B>
-MK_DEVICE void refill(const Context<B>& c, Fetch& fetch, uint32_t j) {
-  if (fetch.ended) return;
-  const uint32_t position = next_position(c, fetch);
-  Words<2>& words = fetch.words[j];
+MK_DEVICE void refill(const Context<B>& c, Fetch& fetch, Words<2>& words) {
   words.w[0] = uint32_t{program::kFlagStop} << 16;
   words.w[1] = 0u;
+  if (fetch.ended) return;
+  const uint32_t position = next_position(c, fetch);
   fetch.ended = position >= c.launch.instruction_count;
   if (!fetch.ended)
     words =
@@ -54,17 +55,21 @@ MK_DEVICE void refill(const Context<B>& c, Fetch& fetch, uint32_t j) {
                                                      device::convert<uint64_t>(device::lane_index() * 8));
 }
 
-/// The first instructions. Needs the epoch where the queue is global.
+/// Fetches the next batch; of a global queue only its first instruction.
 template <class B>
-MK_DEVICE void begin_fetch(const Context<B>& c, Fetch& fetch) {
+MK_DEVICE void refill_batch(const Context<B>& c, Fetch& fetch) {
+  MK_UNROLL for (uint32_t j = 0; j < kBatch; ++j) if (j == 0 || c.launch.global_queue == 0)
+      refill(c, fetch, fetch.ahead[j]);
+}
+
+/// The first batch, or an empty list. Needs the epoch where the queue is global.
+template <class B>
+MK_DEVICE void begin_fetch(const Context<B>& c, Fetch& fetch, bool run) {
   fetch.grid = ptx::nctaid_x();
   fetch.next = ptx::ctaid_x();
-  fetch.ended = false;
-  MK_UNROLL for (uint32_t j = 0; j < kFetchAhead; ++j) {
-    fetch.words[j].w[0] = uint32_t{program::kFlagStop} << 16;
-    fetch.words[j].w[1] = 0u;
-  }
-  MK_UNROLL for (uint32_t j = 0; j < kFetchAhead; ++j) if (j == 0 || c.launch.global_queue == 0) refill(c, fetch, j);
+  fetch.ended = !run;
+  MK_UNROLL for (uint32_t j = 0; j < kBatch; ++j) fetch.ahead[j] = Words<2>{};
+  refill_batch(c, fetch);
 }
 
 /// Logical page q of the next instruction is the page that this one finishes q-th.
@@ -106,23 +111,40 @@ struct Head {
   }
 };
 
-/// The controller's registers, filled as far as nothing of this launch needs to be known.
+/// The controller's registers.
 struct Controller {
   Fetch fetch;
   NodeRegisters node;
+  NodeWords first;  ///< of the hinted node
+  Entry entry;
 
-  /// Starts the loads of the first instructions.
+  /// Makes the first trips to memory, all at once: the ticket, the first instructions and, beside them, the node that
+  /// they probably belong to. Waits for none: the CTA's other warps are about to meet this one.
   template <class B>
-  MK_DEVICE void begin(const Context<B>& c) {
+  MK_DEVICE void begin(Context<B>& c) {
+    c.role = device::Role::controller;
+    // Nothing an earlier kernel wrote is touched before this (row 31).
+    device::one_lane([&] {
+      ptx::griddepcontrol_wait();
+      entry = take_ticket(c);
+    });
+    if (c.launch.global_queue == 0) begin_fetch(c, fetch, true);
     node.node = kNoNode;
-    if (c.launch.global_queue == 0) begin_fetch(c, fetch);
+    if (c.launch.first_node != kNoNode) request_node(c, c.launch.first_node, node, first);
   }
-  /// And of the first one's node.
+  /// Takes what they bring. Other roles find the epoch behind their first instruction.
   template <class B>
-  MK_DEVICE void begin_node(const Context<B>& c) {
-    if (c.launch.global_queue != 0) return;
-    const Head first(fetch.words[0]);
-    if (first.has_node) load_node(c, first.node, node);
+  MK_DEVICE void enter(Context<B>& c) {
+    if (c.launch.first_node != kNoNode) resolve_node(c, first, node);
+    const uint32_t grid = ptx::nctaid_x();
+    c.epoch = device::one_lane_value([&] { return entry.ticket / grid; });
+    const uint32_t entered = device::one_lane_value([&] {
+      const uint32_t run = may_run(c, entry) ? 1 : 0;
+      ptx::st_shared_u32(c.base + Layout<B>::kEpoch, c.epoch);
+      ptx::st_shared_u32(c.base + Layout<B>::kEntered, run);
+      return run;
+    });
+    if (c.launch.global_queue != 0 || entered == 0) begin_fetch(c, fetch, entered != 0);
   }
 };
 
@@ -130,19 +152,22 @@ template <class B>
 MK_DEVICE void run_controller(Context<B>& c, Controller& state) {
   Fetch& fetch = state.fetch;
   NodeRegisters& node = state.node;
-  if (c.launch.global_queue != 0) begin_fetch(c, fetch);
   uint32_t page_map = static_cast<uint32_t>(program::kReleaseInOrder);
   uint32_t code_of_slot[B::kSlots];  // whose byte code each holds, the next slot's last
   MK_UNROLL for (uint32_t s = 0; s < B::kSlots; ++s) code_of_slot[s] = kNoNode;
   while (true) {
-    MK_UNROLL for (uint32_t j = 0; j < kFetchAhead; ++j) {
-      const Words<2>& words = fetch.words[j];
+    Words<2> batch[kBatch];
+    MK_UNROLL for (uint32_t j = 0; j < kBatch; ++j) batch[j] = fetch.ahead[j];
+    if (c.launch.global_queue == 0) refill_batch(c, fetch);
+    MK_UNROLL for (uint32_t j = 0; j < kBatch; ++j) {
+      const Words<2>& words = batch[j];
       const uint32_t turn = c.iteration / B::kSlots;
       const Head head(words);
       // Before the wait for the slot, which hides the loads' latency where instructions are long.
       if (head.has_node && head.node != node.node) load_node(c, head.node, node);
       if (turn > 0) wait_warp(c, c.base + Layout<B>::kSlotDone + 8 * c.slot(), turn - 1, WaitKind::slot_free, c.slot());
-      if (c.aborted) return device::one_lane([&] { report_abort(c); });
+      if (c.aborted)
+        return;
       const uint32_t held = code_of_slot[B::kSlots - 1];
       if (head.has_node) {
         const uint32_t outer0 = word_of_lane(words.w[0], program::kWordIndex / 2);
@@ -154,10 +179,7 @@ MK_DEVICE void run_controller(Context<B>& c, Controller& state) {
       publish(c, words, page_map);
       if (head.stop) return;
       page_map = rename_pages<B>(page_map, word_of_lane(words.w[0], program::kWordReleaseOrder / 2));
-      if (c.launch.global_queue == 0)
-        refill(c, fetch, j);
-      else
-        refill(c, fetch, (j + 1) % kFetchAhead);
+      if (c.launch.global_queue != 0) refill(c, fetch, j + 1 < kBatch ? batch[j + 1] : fetch.ahead[0]);
       MK_UNROLL for (uint32_t s = B::kSlots - 1; s > 0; --s) code_of_slot[s] = code_of_slot[s - 1];
       code_of_slot[0] = head.has_node ? head.node : held;
       ++c.iteration;

@@ -40,39 +40,6 @@ MK_DEVICE void init_barriers(uint32_t base, uint32_t warp) {
   ptx::fence_mbarrier_init_release_cluster();
 }
 
-/// What a CTA reads of the workspace's words as it enters.
-struct Entry {
-  uint32_t abort;
-  uint32_t ticket;
-  uint32_t left;
-};
-
-/// Takes this CTA's ticket. Relaxed: launches on a workspace follow each other in a stream, which orders their memory;
-/// one that breaks this and overlaps is found by these words' values. The three trips to memory are made at once.
-template <class B>
-MK_DEVICE Entry take_ticket(const Context<B>& c) {
-  program::Control* control = c.launch.control;
-  Entry entry;
-  entry.abort = ptx::ld_relaxed_gpu_u32(&control->abort);
-  entry.ticket = ptx::atom_relaxed_gpu_add_u32(&control->ticket, 1);
-  entry.left = ptx::ld_relaxed_gpu_u32(&control->left);
-  return entry;
-}
-
-/// epoch = ticket / grid. False where the launch must not run. One lane.
-template <class B>
-MK_DEVICE bool enter(Context<B>& c, const Entry& entry) {
-  const uint32_t grid = ptx::nctaid_x();
-  c.epoch = entry.ticket / grid;
-  if (entry.abort != 0) return false;
-  // CTAs of this launch may have left already; those of the launches before must all have.
-  const uint32_t left = entry.left - c.epoch * grid;
-  if (left < grid) return true;
-  expire(c, WaitKind::busy, 0, left, c.epoch * grid);
-  report_abort(c);
-  return false;
-}
-
 /// The warps of which one lane works.
 template <class B, class Set>
 MK_DEVICE void run_lane(Context<B>& c) {
@@ -90,7 +57,6 @@ MK_DEVICE void run_lane(Context<B>& c) {
 
 template <class B, class Set>
 MK_DEVICE void interpret(const program::LaunchParameters& launch) {
-  using S = Layout<B>;
   const uint32_t warp = device::warp_uniform(ptx::tid_x() / device::kWarpLanes);
   Context<B> c{.launch = launch,
                .base = ptx::dynamic_shared_base(),
@@ -110,41 +76,25 @@ MK_DEVICE void interpret(const program::LaunchParameters& launch) {
     if (warp < device::kConsumerWarps) init_barriers<B>(c.base, warp);
   });
   Controller controller;
-  if (warp == device::kControllerWarp) {
-    c.role = Role::controller;
-    Entry entry{};
-    device::one_lane([&] {
-      // Nothing an earlier kernel wrote is touched before this (row 31).
-      ptx::griddepcontrol_wait();
-      entry = take_ticket(c);
-    });
-    controller.begin(c);
-    device::one_lane([&] {
-      const bool run = enter(c, entry);
-      ptx::st_shared_u32(c.base + S::kEpoch, c.epoch);
-      ptx::st_shared_u32(c.base + S::kEpoch + 4, run ? 1u : 0u);
-    });
-    controller.begin_node(c);
-  }
+  if (warp == device::kControllerWarp) controller.begin(c);
   Set::template begin_cta<B>(c);
   ptx::bar_sync_all();
-  c.epoch = device::shared_word(c.base + S::kEpoch);
-  if (device::shared_word(c.base + S::kEpoch + 4) != 0) {
-    if (warp < device::kConsumerWarps) {
-      Set::consumer_registers();
-      run_consumer<B, Set>(c);
-    } else {
-      Set::other_registers();
-      if (warp == device::kControllerWarp) {
-        run_controller<B>(c, controller);
-      } else {
-        run_lane<B, Set>(c);
-      }
-    }
-    ptx::bar_sync_all();
+  if (warp == device::kControllerWarp) controller.enter(c);
+  if (warp < device::kConsumerWarps) {
+    Set::consumer_registers();
+    run_consumer<B, Set>(c);
+  } else {
+    Set::other_registers();
     if (warp == device::kControllerWarp)
-      device::one_lane([&] { ptx::red_relaxed_gpu_add_u32(&launch.control->left, 1); });
+      run_controller<B>(c, controller);
+    else
+      run_lane<B, Set>(c);
   }
+  if (device::any(device::Lanes<bool>(c.aborted)))
+    device::one_lane([&] { report_abort(c); });
+  ptx::bar_sync_all();
+  if (warp == device::kControllerWarp && device::shared_word(c.base + Layout<B>::kEntered) != 0)
+    device::one_lane([&] { ptx::red_relaxed_gpu_add_u32(&launch.control->left, 1); });
   Set::template end_cta<B>(c);
 }
 

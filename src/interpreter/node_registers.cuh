@@ -12,7 +12,7 @@ using device::Lanes;
 using device::Layout;
 using device::Words;
 
-inline constexpr uint32_t kNoNode = 0xffffffffu;
+using program::kNoNode;
 inline constexpr uint32_t kCodeWordsPerLane = program::kMaxCode / device::kWarpLanes;
 
 struct NodeRegisters {
@@ -36,24 +36,37 @@ MK_DEVICE Lanes<int64_t> type_size(Lanes<uint32_t> type) {
   return device::convert<int64_t>((Lanes<uint32_t>(0x148422u) >> (type * 4)) & 15u);
 }
 
+/// A node's operand records as they come from memory.
+struct NodeWords {
+  Words<4> head;
+  Words<4> outer;
+  Words<4> inner;
+};
+
+/// Asks for a node's record: the first of two trips to memory. Waits for nothing.
 template <class B>
-MK_DEVICE void load_node(const Context<B>& c, uint32_t node, NodeRegisters& r) {
-  // Two trips to memory: the record, whose unused operands are zeros, and the storages' addresses.
+MK_DEVICE void request_node(const Context<B>& c, uint32_t node, NodeRegisters& r, NodeWords& words) {
   const program::NodeRecord* record = c.launch.records + node;
   const Lanes<uint32_t> lane = device::lane_index();
   r.node = node;
   const Lanes<bool> exists = lane < uint32_t{program::kMaxOperands};
   const Lanes<uint64_t> at = device::convert<uint64_t>(lane * uint32_t{sizeof(program::OperandRecord)});
-  const Words<4> head = ptx::ld_global_v4(record->operands, at, exists, Words<4>{});
-  const Words<4> outer = ptx::ld_global_v4(record->operands, at + uint64_t{16}, exists, Words<4>{});
-  const Words<4> inner = ptx::ld_global_v4(record->operands, at + uint64_t{32}, exists, Words<4>{});
+  words.head = ptx::ld_global_v4(record->operands, at, exists, Words<4>{});
+  words.outer = ptx::ld_global_v4(record->operands, at + uint64_t{16}, exists, Words<4>{});
+  words.inner = ptx::ld_global_v4(record->operands, at + uint64_t{32}, exists, Words<4>{});
   MK_UNROLL for (uint32_t i = 0; i < kCodeWordsPerLane; ++i) r.code[i] =
       ptx::ld_global_u32(record->code, device::convert<uint64_t>(lane * 4 + i * 4 * device::kWarpLanes));
   r.constant = ptx::ld_global_u32(record->constants, device::convert<uint64_t>(lane * 4),
                                   lane < uint32_t{program::kMaxConstants}, 0u);
   r.operands = device::constant(&record->operand_count);
   r.code_count = device::constant(&record->code_count);
-  const Lanes<bool> used = lane < r.operands;
+}
+
+/// The second: the storages' addresses. Unused operands of a record are zeros.
+template <class B>
+MK_DEVICE void resolve_node(const Context<B>& c, const NodeWords& words, NodeRegisters& r) {
+  const Words<4>& head = words.head;
+  const Lanes<bool> used = device::lane_index() < r.operands;
   const Lanes<bool> of_call = head.w[0] < c.launch.call_storages;
   const Lanes<uint64_t> bound =
       ptx::ld_global_u64(c.launch.storages, device::convert<uint64_t>(head.w[0]) * 8, used && !of_call, uint64_t{0});
@@ -67,10 +80,17 @@ MK_DEVICE void load_node(const Context<B>& c, uint32_t node, NodeRegisters& r) {
   ptx::prefetch_tensormap(static_cast<const device::TensorMap*>(c.launch.maps), map, bulk && !map_of_call);
   const Lanes<int64_t> size = type_size(r.word & 0xffu);
   r.base = storage + device::convert<uint64_t>(wide(head, 2) * size);
-  r.strides[0] = wide(outer, 0) * size;
-  r.strides[1] = wide(outer, 2) * size;
-  r.strides[2] = wide(inner, 0) * size;
-  r.strides[3] = wide(inner, 2) * size;
+  r.strides[0] = wide(words.outer, 0) * size;
+  r.strides[1] = wide(words.outer, 2) * size;
+  r.strides[2] = wide(words.inner, 0) * size;
+  r.strides[3] = wide(words.inner, 2) * size;
+}
+
+template <class B>
+MK_DEVICE void load_node(const Context<B>& c, uint32_t node, NodeRegisters& r) {
+  NodeWords words;
+  request_node(c, node, r, words);
+  resolve_node(c, words, r);
 }
 
 /// Writes the operands' windows for the position (outer0, outer1), and the code where the slot does not hold it yet.

@@ -57,6 +57,7 @@ struct Instruction {
   uint32_t guard(int wait) const { return wait < 4 ? guards[wait] : guards_high[wait - 4]; }
 };
 inline constexpr uint32_t kNoPrefetch = 0xffffffffu;
+inline constexpr uint32_t kNoNode = 0xffffffffu;
 /// Pages finished in the order of their numbers.
 inline constexpr uint64_t kReleaseInOrder = 0xfedcba9876543210u;
 

@@ -22,6 +22,10 @@ std::uint32_t Program::empty_slots() const {
   return waves() * config.sms - static_cast<std::uint32_t>(instructions.size());
 }
 
+std::uint32_t Program::first_node() const {
+  return instructions.empty() || instructions[0].icode == 0 ? kNoNode : instructions[0].node;
+}
+
 bool equal(const Program& a, const Program& b) {
   return a.name == b.name && a.config == b.config && a.storages == b.storages && a.maps == b.maps &&
          same_bytes(a.records, b.records) && a.nodes == b.nodes && same_bytes(a.instructions, b.instructions) &&

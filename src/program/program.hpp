@@ -124,6 +124,8 @@ struct Program {
   std::uint32_t waves() const;
   /// Places left over in the last wave of the per-SM lists; the global queue has none.
   std::uint32_t empty_slots() const;
+  /// The node of the first instruction, which most of a first wave belongs to; kNoNode where that is a noop or missing.
+  std::uint32_t first_node() const;
 };
 
 inline constexpr std::uint32_t kProgramVersion = 1;

@@ -51,6 +51,7 @@ CudaWorkspace::CudaWorkspace(const UploadedProgram& uploaded, bool keep_tables)
   parameters_.control = control_.as<program::Control>();
   parameters_.wait_limit = uploaded.wait_limit;
   parameters_.instruction_count = static_cast<std::uint32_t>(program.instructions.size());
+  parameters_.first_node = program.first_node();
   parameters_.global_queue = program.config.queue == program::QueueMode::global ? 1 : 0;
   parameters_.alarm = uploaded.alarm.on_device();
   parameters_.call_storages = static_cast<std::uint32_t>(uploaded.layout.call_storages.size());

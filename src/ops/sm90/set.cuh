@@ -21,8 +21,8 @@ struct Set {
   static MK_DEVICE void begin_cta(device::Context<B>&) {}
   template <class B>
   static MK_DEVICE void end_cta(device::Context<B>&) {}
-  static MK_DEVICE void consumer_registers() { ptx::setmaxnreg_inc<224>(); }
-  static MK_DEVICE void other_registers() { ptx::setmaxnreg_dec<56>(); }
+  static MK_DEVICE void consumer_registers() { ptx::setmaxnreg_inc<216>(); }
+  static MK_DEVICE void other_registers() { ptx::setmaxnreg_dec<72>(); }
 };
 
 }  // namespace megakittens::ops::sm90

@@ -1,0 +1,45 @@
+// How a CTA enters a launch: its ticket, the launch's number, and whether the launch may run at all.
+#pragma once
+
+#include "device/vocabulary/waits.cuh"
+
+namespace megakittens::interpreter {
+
+using device::Context;
+using device::WaitKind;
+
+/// What a CTA reads of the workspace's words as it enters. In one lane.
+struct Entry {
+  uint32_t abort;
+  uint32_t ticket;
+  uint32_t left;
+};
+
+/// Takes this CTA's ticket. Relaxed: launches on a workspace follow each other in a stream, which orders their memory;
+/// one that breaks this and overlaps is found by these words' values. The three trips to memory are made at once, and
+/// nobody waits for them here.
+template <class B>
+MK_DEVICE Entry take_ticket(const Context<B>& c) {
+  program::Control* control = c.launch.control;
+  Entry entry;
+  entry.abort = ptx::ld_relaxed_gpu_u32(&control->abort);
+  entry.ticket = ptx::atom_relaxed_gpu_add_u32(&control->ticket, 1);
+  entry.left = ptx::ld_relaxed_gpu_u32(&control->left);
+  return entry;
+}
+
+/// Whether the launch, whose number is c.epoch, may run. One lane.
+template <class B>
+MK_DEVICE bool may_run(Context<B>& c, const Entry& entry) {
+  if (entry.abort != 0) return false;
+  // CTAs of this launch may have left already; those of the launches before must all have.
+  const uint32_t grid = ptx::nctaid_x();
+  const uint32_t left = entry.left - c.epoch * grid;
+  if (left < grid) return true;
+  expire(c, WaitKind::busy, 0, left, c.epoch * grid);
+  report_abort(c);
+  c.aborted = false;  // it has given nothing up: it runs an empty list
+  return false;
+}
+
+}  // namespace megakittens::interpreter
