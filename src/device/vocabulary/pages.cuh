@@ -28,15 +28,23 @@ MK_DEVICE void wait_page(Context<B>& c, uint32_t lid) {
 
 /// A whole warp's wait for the same.
 template <class B>
-MK_DEVICE void wait_page_warp(Context<B>& c, uint32_t lid) {
-  const uint32_t page = c.page(lid);
+MK_DEVICE void wait_physical_page_warp(Context<B>& c, uint32_t page) {
   wait_warp(c, c.base + Layout<B>::kPageFree + 8 * page, c.iteration - 1, WaitKind::page_free, page);
 }
+template <class B>
+MK_DEVICE void wait_page_warp(Context<B>& c, uint32_t lid) {
+  wait_physical_page_warp(c, c.page(lid));
+}
 
-/// Gives logical page `lid` to the next instruction. One lane, after all reads that the arrivals stand for.
+/// Gives physical page `page` to the next instruction. One lane, after all reads that the arrivals stand for.
+template <class B>
+MK_DEVICE void finish_physical_page(Context<B>& c, uint32_t page, uint32_t arrivals = kPageArrivals) {
+  if (!c.aborted) ptx::mbarrier_arrive(c.base + Layout<B>::kPageFree + 8 * page, arrivals);
+}
+/// The same for logical page `lid`.
 template <class B>
 MK_DEVICE void finish_page(Context<B>& c, uint32_t lid, uint32_t arrivals = kPageArrivals) {
-  if (!c.aborted) ptx::mbarrier_arrive(c.base + Layout<B>::kPageFree + 8 * c.page(lid), arrivals);
+  finish_physical_page(c, c.page(lid), arrivals);
 }
 
 /// Stage `n` of the instruction.

@@ -29,7 +29,7 @@ struct DividedTile : Pages {
 
 inline constexpr uint32_t kPageSums = 6;
 
-/// sums += A * B over the warpgroup's half of K.
+/// sums += A * B over the warpgroup's half of K. The last stage is left to exchange_halves to release.
 template <class In, bool kTransB, class Tile, class B>
 MK_DEVICE void multiply_half(Context<B>& c, Lanes<float> (&sums)[2 * Tile::kHalfSums]) {
   using namespace megakittens::sm90;
@@ -55,7 +55,6 @@ MK_DEVICE void multiply_half(Context<B>& c, Lanes<float> (&sums)[2 * Tile::kHalf
   }
   ptx::wgmma_wait_group<0>();
   ptx::keep_in_order(sums);
-  if (count > 0) release_stage(c, count - 1, count);
 }
 
 /// Sends half of the sums, from number kFirst on, to the partner warp, w +- 4. Sixteen bytes a lane and turn.
@@ -68,13 +67,13 @@ MK_DEVICE void send_sums(Lanes<uint32_t> address, const Lanes<float> (&sums)[kCo
   }
 }
 
-/// half = this warpgroup's half of the tile's columns, summed over both warpgroups.
+/// half = this warpgroup's half of the tile's columns, summed over both warpgroups. The page of the sums is this
+/// instruction's already. While the warpgroups wait for each other they release the last stage.
 template <class Tile, class B>
 MK_DEVICE void exchange_halves(Context<B>& c, const Lanes<float> (&sums)[2 * Tile::kHalfSums],
                                Lanes<float> (&half)[Tile::kHalfSums]) {
   constexpr uint32_t kHalfSums = Tile::kHalfSums;
-  wait_page_warp(c, kPageSums);
-  const uint32_t page = c.page_address(kPageSums);
+  const uint32_t page = c.page_address(kPageSums), count = gemm::stages<Tile>(c);
   const Lanes<uint32_t> lane = device::lane_index() * 16;
   const bool lower = c.warp < 4;  // keeps the first columns, sends the others
   if (!c.aborted) {
@@ -84,7 +83,9 @@ MK_DEVICE void exchange_halves(Context<B>& c, const Lanes<float> (&sums)[2 * Til
     else
       send_sums<0>(to, sums);
   }
-  sync_consumers(c);
+  meet_consumers(c);
+  if (count > 0) release_stage(c, count - 1, count);
+  await_consumers(c);
   MK_UNROLL for (uint32_t i = 0; i < kHalfSums; ++i) half[i] =
       device::select(Lanes<bool>(lower), sums[i], sums[kHalfSums + i]);
   if (c.aborted) return;
@@ -108,6 +109,7 @@ MK_DEVICE bool run_divided(Context<B>& c, const Kind& kind, Lanes<float> (&acc)[
   const TilePart part = divided_part<Tile>(c);
   ShortEpilogue<static_cast<uint32_t>(Tile::kHalfColumns)> epilogue;
   epilogue.prepare(c, part, Tile::kRows, Tile::kColumns);
+  wait_page_warp(c, kPageSums);
   wait_stage_full_warp(c, 0);
   if (c.aborted) epilogue.add = false;
   epilogue.prefetch_before();

@@ -79,15 +79,23 @@ MK_DEVICE void stage_float(const device::Context<B>& c, const StridedMatrix& mat
   }
 }
 
+/// A consumer warp comes to the meeting of all of them; it waits for the others in await_consumers.
+template <class B>
+MK_DEVICE void meet_consumers(device::Context<B>& c) {
+  device::one_lane([&] {
+    if (!c.aborted) ptx::mbarrier_arrive(c.base + device::Layout<B>::kMeeting);
+  });
+}
+template <class B>
+MK_DEVICE void await_consumers(device::Context<B>& c) {
+  wait_warp(c, c.base + device::Layout<B>::kMeeting, c.meetings++, device::WaitKind::consumers);
+}
 /// All consumer warps have come here, and see each other's ordinary accesses. Bounded, unlike a named barrier: where
 /// one warp has given up and left, the others do so too.
 template <class B>
 MK_DEVICE void sync_consumers(device::Context<B>& c) {
-  const uint32_t barrier = c.base + device::Layout<B>::kMeeting;
-  device::one_lane([&] {
-    if (!c.aborted) ptx::mbarrier_arrive(barrier);
-  });
-  wait_warp(c, barrier, c.meetings++, device::WaitKind::consumers);
+  meet_consumers(c);
+  await_consumers(c);
 }
 
 }  // namespace megakittens::ops

@@ -8,9 +8,11 @@ namespace megakittens::ops {
 /// Consumer warps pass on pages that their instruction does not use, from logical page `first` on, a page a warp.
 template <class B>
 MK_DEVICE void pass_pages_warp(device::Context<B>& c, uint32_t first = 0) {
+  const uint32_t pages = c.page_map();
   for (uint32_t lid = first + c.warp; lid < B::kPages; lid += device::kConsumerWarps) {
-    wait_page_warp(c, lid);
-    device::one_lane([&] { finish_page(c, lid); });
+    const uint32_t page = device::mapped_page(pages, lid);
+    wait_physical_page_warp(c, page);
+    device::one_lane([&] { finish_physical_page(c, page); });
   }
 }
 
