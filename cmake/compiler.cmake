@@ -23,7 +23,8 @@ if(MK_SANITIZE)
   add_compile_options(-fsanitize=${MK_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${MK_SANITIZE})
   # GCC 12 reports false positives for these once a sanitizer has rewritten the code.
-  target_compile_options(mk_warnings INTERFACE -Wno-maybe-uninitialized -Wno-array-bounds -Wno-tsan)
+  target_compile_options(mk_warnings INTERFACE -Wno-maybe-uninitialized -Wno-array-bounds
+                                               -Wno-stringop-overflow -Wno-tsan)
 endif()
 
 if(MK_CLANG_TIDY)

@@ -2,6 +2,8 @@
 // has, in bounded time and size.
 #include <gtest/gtest.h>
 
+#include <ctime>
+
 #include "jit/interpreter.hpp"
 #include "support/nvrtc.hpp"
 
@@ -10,15 +12,17 @@ namespace {
 
 struct Limits {
   uint32_t registers;  ///< a thread at launch: 64 K of an SM, shared by the kernel's threads
-  size_t code_bytes;   ///< of the cubin; recorded, raised only knowingly
+  size_t code_bytes;   ///< of the cubin; raised only knowingly
 };
 
-// The product's budget is 15 s on two idle cores; machines that test do more than this at a time.
-constexpr double kSeconds = 30;
+// Of processor time: what else the machine does does not count.
+constexpr double kSeconds = 15;
 
 // From the sources that the library carries: a header missing there does not compile.
 void expect_fit(Architecture architecture, const Limits& limits) {
+  const std::clock_t start = std::clock();
   const CompileResult result = compile(interpreter_request(architecture));
+  const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   ASSERT_EQ(result.functions.size(), 1u) << result.log;
   const FunctionUsage& usage = result.functions[0];
   EXPECT_EQ(usage.name, interpreter_entry(architecture));
@@ -29,14 +33,14 @@ void expect_fit(Architecture architecture, const Limits& limits) {
   EXPECT_LE(usage.registers, limits.registers);
   EXPECT_EQ(result.log.find("C75"), std::string::npos) << result.log;
   EXPECT_LE(result.cubin.size(), limits.code_bytes);
-  EXPECT_LE(result.seconds, kSeconds);
-  testing::Test::RecordProperty("seconds", std::to_string(result.seconds));
+  EXPECT_LE(seconds, kSeconds);
+  testing::Test::RecordProperty("seconds", std::to_string(seconds));
   testing::Test::RecordProperty("cubin_bytes", std::to_string(result.cubin.size()));
 }
 
 TEST(Interpreter, compiles_for_hopper_without_spills) {
   MK_NEEDS_NVRTC();
-  expect_fit(Architecture::kSm90a, {.registers = 168, .code_bytes = 320'000});
+  expect_fit(Architecture::kSm90a, {.registers = 168, .code_bytes = 310'000});
 }
 
 TEST(Interpreter, compiles_for_blackwell_without_spills) {
