@@ -166,8 +166,7 @@ MK_DEVICE void run_controller(Context<B>& c, Controller& state) {
       // Before the wait for the slot, which hides the loads' latency where instructions are long.
       if (head.has_node && head.node != node.node) load_node(c, head.node, node);
       if (turn > 0) wait_warp(c, c.base + Layout<B>::kSlotDone + 8 * c.slot(), turn - 1, WaitKind::slot_free, c.slot());
-      if (c.aborted)
-        return;
+      if (c.aborted) return;
       const uint32_t held = code_of_slot[B::kSlots - 1];
       if (head.has_node) {
         const uint32_t outer0 = word_of_lane(words.w[0], program::kWordIndex / 2);

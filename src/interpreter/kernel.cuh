@@ -90,8 +90,7 @@ MK_DEVICE void interpret(const program::LaunchParameters& launch) {
     else
       run_lane<B, Set>(c);
   }
-  if (device::any(device::Lanes<bool>(c.aborted)))
-    device::one_lane([&] { report_abort(c); });
+  if (device::any(device::Lanes<bool>(c.aborted))) device::one_lane([&] { report_abort(c); });
   ptx::bar_sync_all();
   if (warp == device::kControllerWarp && device::shared_word(c.base + Layout<B>::kEntered) != 0)
     device::one_lane([&] { ptx::red_relaxed_gpu_add_u32(&launch.control->left, 1); });

@@ -42,8 +42,7 @@ MK_DEVICE void end_instruction(Context<B>& c, Op op) {
 template <class B>
 MK_DEVICE uint32_t next_instruction(Context<B>& c) {
   wait_lane(c, slot_barrier(c, Layout<B>::kSlotReady), c.iteration / B::kSlots, WaitKind::slot_ready);
-  if (c.aborted)
-    return kNoInstruction;
+  if (c.aborted) return kNoInstruction;
   c.epoch = device::shared_word(c.base + Layout<B>::kEpoch);
   return begin_instruction(c);
 }
@@ -105,8 +104,7 @@ template <class B, class Set>
 MK_DEVICE void run_consumer(Context<B>& c) {
   while (true) {
     wait_warp(c, slot_barrier(c, Layout<B>::kSlotReady), c.iteration / B::kSlots, WaitKind::slot_ready);
-    if (c.aborted)
-      return;
+    if (c.aborted) return;
     const uint32_t icode = device::warp_uniform(device::Lanes<uint32_t>(begin_instruction(c)));
     if (icode == kNoInstruction) return;
     Set::visit(icode, [&](auto op) MK_INLINE {
