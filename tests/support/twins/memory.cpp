@@ -66,7 +66,7 @@ std::vector<TwinCase> warp_twins() {
   cases.push_back(simple("twin_cache_policy", twins::twin_cache_policy, 4, 512));
   cases.push_back(simple("twin_trap", twins::twin_trap, 128, 4));
   cases.back().in.assign(128, std::byte{0});
-  cases.back().fails = true;  // last: nothing runs in this process after it
+  cases.back().fails = true;
   return cases;
 }
 
