@@ -26,6 +26,7 @@
 #include "support/fault_run.hpp"
 #include "support/files.hpp"
 #include "support/gpu_faults.hpp"
+#include "support/hash.hpp"
 #include "support/json.hpp"
 
 namespace megakittens {
@@ -36,7 +37,7 @@ using Arguments = std::vector<std::string>;
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* kNone = "none";  ///< no fault: the reference
-constexpr std::chrono::seconds kRunLimit{20}, kReferenceLimit{120}, kCompileLimit{300};
+constexpr std::chrono::seconds kRunLimit{15}, kReferenceLimit{120}, kCompileLimit{300};
 constexpr const char* kWaitLimit = "200";  // milliseconds
 
 /// This program with other arguments; its output goes to ours.
@@ -79,23 +80,33 @@ fs::path interpreter_folder(const fs::path& folder, const test::GpuFault& fault)
   return folder / (fault.edits.empty() ? kNone : std::string(fault.name));
 }
 
-/// As the cache names and keys a kernel of a compiler that this machine may not have.
-fs::path cubin_path(const fs::path& folder) {
-  return folder / (fs::path(jit::shipped_name(jit::Architecture::kSm90a)).stem().string() + "-fault.cubin");
+/// Whether the fault has machine code of its own.
+bool is_compiled(const test::GpuFault& fault) {
+  return !fault.edits.empty() && fault.reason.empty();
+}
+
+/// As the cache names and keys a kernel of a compiler that this machine may not have: by the sources, and the edits.
+fs::path cubin_path(const fs::path& folder, const test::GpuFault& fault) {
+  Hasher hasher;
+  for (const test::SourceEdit& edit : fault.edits) hasher.add(edit.file).add(edit.text).add(edit.replacement);
+  const std::string stem = fs::path(jit::shipped_name(jit::Architecture::kSm90a)).stem().string();
+  return interpreter_folder(folder, fault) / fmt::format("{}-fault{}.cubin", stem, hasher.digest().hex());
 }
 
 void compile_one(const fs::path& folder, const std::string& name) {
   const test::GpuFault fault = fault_of(name);
-  const fs::path path = cubin_path(interpreter_folder(folder, fault));
+  const fs::path path = cubin_path(folder, fault);
   const std::string key = path.stem().string().substr(std::string("interpreter-").size());
+  const std::string cubin = jit::compile(test::edited_interpreter(fault.edits)).cubin;
+  fs::remove_all(path.parent_path());  // the only one there, or the cache might take another
   fs::create_directories(path.parent_path());
-  write_file(path, jit::pack_cubin(key, jit::compile(test::edited_interpreter(fault.edits)).cubin));
+  write_file(path, jit::pack_cubin(key, cubin));
 }
 
 int compile_all(const fs::path& folder) {
   Arguments names = {kNone};
   for (const test::GpuFault& fault : test::gpu_faults())
-    if (!fault.edits.empty()) names.emplace_back(fault.name);
+    if (is_compiled(fault)) names.emplace_back(fault.name);
   const char* given = std::getenv("JOBS");
   const std::size_t jobs = given == nullptr ? std::thread::hardware_concurrency() : std::stoul(given);
   std::vector<std::thread> threads;
@@ -104,7 +115,7 @@ int compile_all(const fs::path& folder) {
   for (std::size_t t = 0; t < std::max<std::size_t>(jobs, 1); ++t)
     threads.emplace_back([&] {
       for (std::size_t i = next++; i < names.size(); i = next++) {
-        if (fs::exists(cubin_path(interpreter_folder(folder, fault_of(names[i]))))) continue;
+        if (fs::exists(cubin_path(folder, fault_of(names[i])))) continue;
         if (finish(spawn({"compile-one", folder.string(), names[i]}), Clock::now() + kCompileLimit) != 0) ++failures;
       }
     });
@@ -181,6 +192,15 @@ std::vector<Json> run_in_processes(const fs::path& folder, const std::string& la
                       {"launches", nullptr},
                       {"detail", detail}});
       ++done;
+      // One hang says enough, and every one costs the whole limit.
+      for (std::size_t i = done; !code && i < programs.size(); ++i) {
+        runs.push_back({{"fault", fault},
+                        {"program", programs[i]},
+                        {"verdict", "not run"},
+                        {"launches", nullptr},
+                        {"detail", "after one that was stuck"}});
+        ++done;
+      }
     }
     programs.erase(programs.begin(), programs.begin() + static_cast<std::ptrdiff_t>(done));
   }
@@ -235,10 +255,14 @@ int run_all(const fs::path& folder, const fs::path& results, const std::string& 
       ++verdicts[verdict];
       runs.push_back(std::move(run));
     }
+    // What is known if this process does not reach its end; the page is made of whole results only.
+    all["runs"] = runs;
+    write_file(results.string() + ".partial", all.dump(1) + "\n");
   }
   all["runs"] = std::move(runs);
   all["machine"] = machine();
   write_file(results, all.dump(1) + "\n");
+  fs::remove(results.string() + ".partial");
   for (const auto& [verdict, count] : verdicts) std::printf("[gpu-faults] %s: %u\n", verdict.c_str(), count);
   return verdicts.contains("crashed") ? 1 : 0;
 }

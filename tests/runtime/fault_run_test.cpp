@@ -19,6 +19,7 @@ class FaultRun : public testing::Test {
   FaultRun() {
     std::filesystem::create_directories(folder_);
     driver_.set("emulate", 1);
+    driver_.set("launch_result", 0);
     jit::interpreter_cubin(jit::Architecture::kSm90a);  // compiled into the cache, where run_fault wants it
   }
   ~FaultRun() override { std::filesystem::remove_all(folder_); }
@@ -27,9 +28,11 @@ class FaultRun : public testing::Test {
     return run_fault(checked_program(program), fault, {6, folder_ / program, reference});
   }
 
+  // Of this test alone: what the process has compiled for a folder is not compiled again.
   const std::filesystem::path folder_ =
-      std::filesystem::path(testing::TempDir()) / fmt::format("mk-fault-run-{}", ::getpid());
-  const ScopedVariable cache_{"MEGAKITTENS_CACHE_DIR", folder_.c_str()};
+      std::filesystem::path(testing::TempDir()) /
+      fmt::format("mk-{}-{}", testing::UnitTest::GetInstance()->current_test_info()->name(), ::getpid());
+  const ScopedVariable cache_{"MEGAKITTENS_CACHE_DIR", folder_.string()};
   StandInDriver driver_;
 };
 

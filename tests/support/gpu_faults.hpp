@@ -21,11 +21,11 @@ struct SourceEdit {
 struct GpuFault {
   std::string_view name;  ///< emulator::NamedFault::name
   std::vector<SourceEdit> edits = {};
-  std::string_view reason = {};  ///< why no GPU build can have it; else empty
+  std::string_view reason = {};  ///< why no GPU build can have it; else empty. With edits: they change no machine code
 };
 
 /// One of each of emulator::named_faults(), in their order: with edits, with a reason, or neither where the program
-/// alone is changed. Throws InternalError where a fault is in no list.
+/// alone is changed. Throws InternalError where a fault of device code is in no list.
 std::vector<GpuFault> gpu_faults();
 
 /// The interpreter for Hopper with these edits. Throws InternalError where one does not match exactly once.
