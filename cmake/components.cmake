@@ -122,7 +122,7 @@ function(mk_check_report)
   set_tests_properties(emulator.check_report_small PROPERTIES LABELS emulator TIMEOUT 1200)
 endfunction()
 
-# tools/gpu_faults.cpp plants faults in GPU builds and runs them; tests/compile and tests/runtime test its parts.
+# tools/gpu_faults.cpp plants faults in GPU builds and runs them; tests/cli runs it on the stand-ins for CUDA.
 function(mk_gpu_faults)
   add_executable(gpu_faults ${PROJECT_SOURCE_DIR}/tools/gpu_faults.cpp)
   target_link_libraries(gpu_faults PRIVATE mk_warnings mk_test_support)

@@ -226,6 +226,7 @@ Json machine() {
 int run_all(const fs::path& folder, const fs::path& results, const std::string& launches, const Arguments& only) {
   Json all = {{"kind", "gpu faults"}, {"launches", std::stoul(launches)}, {"wait_limit_ms", std::stoul(kWaitLimit)}};
   Json runs = Json::array();
+  for (const std::string& name : only) named(name);
   std::set<std::string> references;
   std::map<std::string, unsigned> verdicts;
   for (const test::GpuFault& fault : test::gpu_faults()) {
