@@ -11,7 +11,7 @@
 namespace megakittens::test {
 namespace {
 
-constexpr std::size_t kShards = 4;
+constexpr std::size_t kShards = 8;
 
 TEST(GpuFaults, every_edit_matches_exactly_once) {
   std::size_t edited = 0;
