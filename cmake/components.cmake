@@ -81,8 +81,9 @@ function(mk_test_support)
 endfunction()
 
 # One test program per folder of tests/, from its *_test.cpp, linked with every component: the folder is the CTest label.
+# SHORT names test suites (a GoogleTest filter) that get SHORT_TIMEOUT instead.
 function(mk_test_folder label)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "TIMEOUT;SHORT;SHORT_TIMEOUT" "LINK" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${label}/*_test.cpp)
   if(NOT sources)
     return()
@@ -103,7 +104,13 @@ function(mk_test_folder label)
       set_property(GLOBAL PROPERTY MK_PCH_TARGET ${target})
     endif()
   endif()
-  gtest_discover_tests(${target} TEST_PREFIX "${label}." DISCOVERY_TIMEOUT 60
+  set(others "")
+  if(ARG_SHORT)
+    gtest_discover_tests(${target} TEST_PREFIX "${label}." DISCOVERY_TIMEOUT 60 TEST_FILTER "${ARG_SHORT}"
+                         PROPERTIES LABELS ${label} TIMEOUT ${ARG_SHORT_TIMEOUT})
+    set(others TEST_FILTER "-${ARG_SHORT}")
+  endif()
+  gtest_discover_tests(${target} TEST_PREFIX "${label}." DISCOVERY_TIMEOUT 60 ${others}
                        PROPERTIES LABELS ${label} TIMEOUT ${ARG_TIMEOUT})
 endfunction()
 
@@ -113,6 +120,12 @@ function(mk_check_report)
   target_link_libraries(check_report PRIVATE mk_warnings mk_test_support)
   add_test(NAME emulator.check_report_small COMMAND check_report --small)
   set_tests_properties(emulator.check_report_small PROPERTIES LABELS emulator TIMEOUT 1200)
+endfunction()
+
+# tools/gpu_faults.cpp plants faults in GPU builds and runs them; tests/cli runs it on the stand-ins for CUDA.
+function(mk_gpu_faults)
+  add_executable(gpu_faults ${PROJECT_SOURCE_DIR}/tools/gpu_faults.cpp)
+  target_link_libraries(gpu_faults PRIVATE mk_warnings mk_test_support)
 endfunction()
 
 # One program per bench/*_bench.cpp, named after it; they may use what tests use.

@@ -169,7 +169,7 @@ std::string CheckReport::page() const {
       "silent. A "
       "small\nversion of it is among the tests. How the checker works: [the emulator](emulator.md); why it is "
       "believed: "
-      "[correctness](correctness.md).\n\n"
+      "[correctness](correctness.md);\nwhat testing on a GPU sees of the same faults: [on a GPU](gpu-faults.md).\n\n"
       "Sources: [`src/emulator/named_faults.cpp`](../../src/emulator/named_faults.cpp), the one list of faults;\n"
       "[`tests/support/checked_programs.cpp`](../../tests/support/checked_programs.cpp), the programs.\n\n"
       "## Planted faults\n\n"

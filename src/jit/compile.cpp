@@ -20,7 +20,8 @@ class Program {
     if (request.embedded_headers)
       for (const EmbeddedSource& source : embedded_sources()) {
         // Both are literals, which end in a zero.
-        texts.push_back(source.text.data());
+        const auto edited = request.edited_headers.find(std::string(source.path));
+        texts.push_back(edited == request.edited_headers.end() ? source.text.data() : edited->second.c_str());
         names.push_back(source.path.data());
       }
     const int result = api.create_program(&handle_, request.source.c_str(), request.name.c_str(),

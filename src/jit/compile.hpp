@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,7 @@ struct CompileRequest {
   std::vector<std::filesystem::path> include_folders;  ///< the folder that holds device/, and users' own
   std::vector<std::string> definitions;                ///< NAME or NAME=VALUE
   bool embedded_headers = false;                       ///< includes find the headers that the library carries
+  std::map<std::string, std::string> edited_headers;   ///< texts instead of those of the carried headers so named
   bool line_info = false;                              ///< for profilers and sanitizers
 };
 
