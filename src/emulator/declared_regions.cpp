@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ops/icodes.hpp"
 #include "ops/instruction_type.hpp"
 
 namespace megakittens::emulator {
@@ -10,6 +11,12 @@ DeclaredRegions::DeclaredRegions(const program::Program& program)
     : program_(program), instructions_(program.instructions.size()) {
   for (const program::Instruction& instruction : program.instructions)
     if (instruction.icode != 0) ops::type_of_icode(instruction.icode);
+}
+
+void DeclaredRegions::collect_users() {
+  if (program_.types.empty()) return;
+  for (std::size_t i = 0; i < instructions_.size(); ++i)
+    if (program_.instructions[i].icode >= ops::kIcodeCount && !instructions_[i].known) collect(i);
 }
 
 void DeclaredRegions::shrink(bool on) {

@@ -18,6 +18,10 @@ class DeclaredRegions final : public Declared {
   /// a write. An instruction number that the program does not have holds nothing.
   bool covers(int tag, std::int64_t instruction, bool write, std::uint64_t offset, std::uint64_t bytes) override;
 
+  /// Asks users' types now: their host halves may be Python, which does not run on a fibre's stack. Throws what they
+  /// throw.
+  void collect_users();
+
   /// From now on regions lack the last row of their outermost dimension (FaultPoint::kDeclaredRegions), or no longer.
   void shrink(bool on);
 
