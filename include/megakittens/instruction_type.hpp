@@ -27,6 +27,8 @@ struct OperandInfo {
   Extents4 sizes{};
   Extents4 strides{};
   bool output = false;
+  /// Dimensions that the call's tensor has: the last of the four. 4 where only a program is known.
+  int rank = 4;
 };
 
 /// What a call passes besides tensors.

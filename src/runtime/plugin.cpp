@@ -17,11 +17,11 @@ namespace fs = std::filesystem;
 /// A plug-in's type, with the path of its device half made absolute.
 class Located final : public megakittens::InstructionType {
  public:
-  Located(std::shared_ptr<megakittens::InstructionType> type, fs::path folder)
-      : type_(std::move(type)), folder_(std::move(folder)) {}
+  Located(std::shared_ptr<megakittens::InstructionType> type, fs::path device_half)
+      : type_(std::move(type)), device_half_(std::move(device_half)) {}
   std::string name() const override { return type_->name(); }
   std::string operation() const override { return type_->operation(); }
-  std::string device_half() const override { return (folder_ / type_->device_half()).string(); }
+  std::string device_half() const override { return device_half_.string(); }
   std::optional<std::string> unsuited(const Call& call) const override { return type_->unsuited(call); }
   TypePlan plan(const Call& call) const override { return type_->plan(call); }
   std::vector<Touch> touches(const std::vector<OperandInfo>& operands,
@@ -36,19 +36,21 @@ class Located final : public megakittens::InstructionType {
 
  private:
   std::shared_ptr<megakittens::InstructionType> type_;
-  fs::path folder_;
+  fs::path device_half_;
 };
 
 class Collector final : public Plugin {
  public:
-  explicit Collector(fs::path folder) : folder_(std::move(folder)) {}
+  Collector(fs::path folder, fs::path device_half) : folder_(std::move(folder)), device_half_(std::move(device_half)) {}
   void add(std::shared_ptr<megakittens::InstructionType> type) override {
-    types.push_back(std::make_shared<Located>(std::move(type), folder_));
+    const fs::path path = device_half_.empty() ? folder_ / type->device_half() : device_half_;
+    types.push_back(std::make_shared<Located>(std::move(type), path));
   }
   std::vector<std::shared_ptr<megakittens::InstructionType>> types;
 
  private:
   fs::path folder_;
+  fs::path device_half_;
 };
 
 std::vector<std::string> register_all(const Collector& collector) {
@@ -64,7 +66,7 @@ std::vector<std::string> register_all(const Collector& collector) {
 
 }  // namespace
 
-std::vector<std::string> load_plugin(const fs::path& path) {
+std::vector<std::string> load_plugin(const fs::path& path, const fs::path& device_half) {
   static std::mutex mutex;
   static std::map<fs::path, std::vector<std::string>> loaded;
   std::scoped_lock lock(mutex);
@@ -92,8 +94,11 @@ std::vector<std::string> load_plugin(const fs::path& path) {
     ::dlclose(library);
     throw UserError(problem);
   }
-  Collector collector(file.parent_path());
+  Collector collector(file.parent_path(), device_half);
   entry(collector);
+  if (!device_half.empty() && collector.types.size() != 1)
+    throw UserError(fmt::format("plug-in '{}' brings {} instruction types; a device half can be given for one",
+                                path.string(), collector.types.size()));
   return loaded[file] = register_all(collector);
 }
 

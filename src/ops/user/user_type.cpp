@@ -78,6 +78,7 @@ struct Shown {
     record.output_count = static_cast<std::uint16_t>(record.output_count + (output ? 1 : 0));
     for (int d = 0; d < program::kMaxTileRank; ++d) record.extents[d] = static_cast<std::int32_t>(view.sizes[d]);
     call.operands.push_back(info_of(record.operands[k]));
+    call.operands.back().rank = whole.rank();
     views.push_back(std::move(view));
   }
 };
