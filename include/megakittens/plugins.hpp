@@ -9,7 +9,8 @@ namespace megakittens {
 /// Adds a type; from now on graphs that call its operation can be scheduled. Throws UserError where its name or its
 /// operation is taken, its device half cannot be read, or its name is no name.
 void register_type(std::shared_ptr<InstructionType> type);
-/// Programs that use the type stay, and cannot run until one with the same name and device half is registered again.
+/// Programs that run already go on; others that use the type can be loaded again once one with the same name and device
+/// half is registered.
 /// Throws UserError where there is none of that name.
 void unregister_type(const std::string& name);
 

@@ -122,7 +122,8 @@ def register(given):
 
 
 def unregister(given):
-    """Takes a type away, by the object or its name. Programs that use it cannot run until it is registered again."""
+    """Takes a type away, by the object or its name. Programs that ran already go on; others cannot be
+    loaded until it is registered again."""
     _core.unregister_type(_name(given))
 
 

@@ -1,9 +1,11 @@
 // The regions that each instruction's type declares, for the checker: what lies outside them is a finding.
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "emulator/launch.hpp"
+#include "ops/instruction_type.hpp"
 #include "program/program.hpp"
 
 namespace megakittens::emulator {
@@ -44,6 +46,7 @@ class DeclaredRegions final : public Declared {
   static std::int64_t run_at(const Box& box, std::int64_t at);
 
   const program::Program& program_;
+  std::map<std::uint16_t, const ops::InstructionType*> types_;
   std::vector<Boxes> instructions_;
   bool shrunk_ = false;
 };

@@ -12,10 +12,11 @@
 namespace megakittens::ops {
 namespace {
 
-/// Place i has icode kIcodeCount + i. `type` is null while nothing of that name is registered.
+/// Place i has icode kIcodeCount + i. `type` is null while nothing of that name is registered, `last` never.
 struct Place {
   std::string name;
   const UserType* type = nullptr;
+  const UserType* last = nullptr;
 };
 
 struct Registry {
@@ -71,11 +72,11 @@ const UserType& register_user_type(std::shared_ptr<megakittens::InstructionType>
   auto place = std::ranges::find(all.places, std::string(type->name()), &Place::name);
   if (place == all.places.end()) {
     if (all.places.size() + kIcodeCount >= UINT16_MAX) throw CapacityError("there are no more icodes");
-    all.places.push_back({.name = std::string(type->name()), .type = nullptr});
+    all.places.push_back({.name = std::string(type->name()), .type = nullptr, .last = nullptr});
     place = all.places.end() - 1;
   }
   type->set_icode(static_cast<std::uint16_t>(kIcodeCount + (place - all.places.begin())));
-  place->type = type.get();
+  place->type = place->last = type.get();
   ir::set_opaque_reference(type->target(),
                            [type = type.get()](const auto& graph, const auto& node, const auto& inputs) {
                              return type->reference(graph, node, inputs);
@@ -120,10 +121,7 @@ const UserType& user_type_of_icode(std::uint16_t icode) {
   const std::size_t at = icode - std::size_t{kIcodeCount};
   if (at >= all.places.size())
     throw FormatError(fmt::format("icode {} is unknown; this process has {}", icode, kIcodeCount + all.places.size()));
-  if (all.places[at].type == nullptr)
-    throw UserError(fmt::format("instruction type '{}' was unregistered: programs that use it cannot run; {}",
-                                all.places[at].name, how_to_register(all.places[at].name)));
-  return *all.places[at].type;
+  return *all.places[at].last;
 }
 
 std::string_view user_icode_name(std::uint16_t icode) {

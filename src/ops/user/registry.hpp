@@ -16,7 +16,7 @@ std::vector<const UserType*> user_types();
 /// Null where there is none.
 const UserType* user_type_named(const std::string& name);
 const UserType* user_type_for(const std::string& target);
-/// Throws UserError for a type that was unregistered, FormatError for a number that none has had.
+/// Also one that was unregistered: loaded programs go on with it. Throws FormatError for a number that none has had.
 const UserType& user_type_of_icode(std::uint16_t icode);
 /// "unknown" for a number that none has had.
 std::string_view user_icode_name(std::uint16_t icode);
