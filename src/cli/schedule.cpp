@@ -54,11 +54,11 @@ Command add_schedule(CLI::App& app) {
   CLI::App* parser = app.add_subcommand("schedule", "Turn a graph into a program: instructions, slots and barriers.");
   parser->add_option("G", arguments->graph, "graph file (.mkg.json)")->required()->type_name("FILE");
   arguments->scheduling.add_to(*parser);
-  add_plugin_option(*parser);
   parser->add_flag("--json", arguments->json, "print the summary as one JSON object");
   parser->add_option("-o,--output", arguments->out, "write the program here; as text where the name ends in .txt")
       ->type_name("P")
       ->check([](const std::string& path) { return path.empty() ? std::string("a path is missing") : std::string(); });
+  add_plugin_option(*parser);
   return {parser, [arguments] { return run(*arguments); }};
 }
 

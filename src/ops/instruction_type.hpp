@@ -96,8 +96,8 @@ const std::vector<const InstructionType*>& instruction_types();
 /// naming the node, its source line, and what each type says about it.
 const InstructionType& type_for(const ir::Graph& graph, const ir::Node& node, const PlanOptions& options);
 
-/// The type an icode belongs to; users' follow the standard ones. Throws FormatError for an unknown icode, UserError
-/// for one whose type was unregistered.
+/// The type an icode belongs to; users' follow the standard ones, and one that was unregistered is still there. Throws
+/// FormatError for an unknown icode.
 const InstructionType& type_of_icode(std::uint16_t icode);
 std::string_view icode_name(std::uint16_t icode);
 /// One past the last icode that this process knows.
