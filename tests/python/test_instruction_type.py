@@ -1,6 +1,7 @@
 """Users' instruction types from Python: the example, what can be got wrong, and plug-ins."""
 
 import pathlib
+import re
 import sys
 
 import pytest
@@ -202,3 +203,30 @@ def test_a_wrong_device_half_fails_its_test_by_name(half):
     kind = megakittens.register(AddOne(device=half))
     with pytest.raises(megakittens.ExecutionError, match=r"'add_one', example 0 \(f32\[100\]\), alone, .*differs from the reference"):
         kind.test(schedules=1, target="sm_90a")
+
+
+def test_what_the_guide_shows_is_right(tmp_path):
+    guide = (ROOT / "docs/guides/instruction-types.md").read_text()
+    operation = re.search(r"```python\n(@torch.library.*?)```", guide, re.S).group(1)
+    assert operation in (EXAMPLE / "rms_norm.py").read_text()
+    (tmp_path / "doubled.cuh").write_text(re.search(r"```cpp\n(.*?)```", guide, re.S).group(1))
+
+    def touches(operands, index):
+        row, rows, columns = index[2:]
+        return [(k, (0, 0, row, 0), (1, 1, row + rows, columns)) for k in range(2)]
+
+    def plan(call):
+        rows, columns = call.inputs[0].sizes[2:]
+        return megakittens.Plan([[0, 0, row, min(8, rows - row), columns] for row in range(0, rows, 8)])
+
+    kind = megakittens.InstructionType(
+        name="doubled",
+        operation=add_one,
+        device=str(tmp_path / "doubled.cuh"),
+        plan=plan,
+        touches=touches,
+        reference=lambda call, x: x * 2,
+        examples=lambda: [[torch.empty(21, 300)], [torch.empty(5, 7, dtype=torch.bfloat16)]],
+    )
+    megakittens.register(kind)
+    assert kind.test(schedules=1) == (12, 24)
