@@ -26,7 +26,10 @@ class Located final : public megakittens::InstructionType {
   TypePlan plan(const Call& call) const override { return type_->plan(call); }
   std::vector<Touch> touches(const std::vector<OperandInfo>& operands,
                              const std::vector<std::int32_t>& index) const override {
-    return type_->touches(operands, index);
+    // A program from a file may have fewer words than the type plans.
+    std::vector<std::int32_t> all = index;
+    all.resize(program::kMaxIndices);
+    return type_->touches(operands, all);
   }
   std::vector<std::vector<float>> reference(const Call& call,
                                             const std::vector<std::vector<float>>& inputs) const override {

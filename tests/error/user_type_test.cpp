@@ -7,6 +7,7 @@
 #include "runtime/host_run.hpp"
 #include "runtime/prepare.hpp"
 #include "runtime/program_file.hpp"
+#include "schedule/verify.hpp"
 #include "support/error.hpp"
 #include "support/user_type.hpp"
 
@@ -109,7 +110,7 @@ TEST_F(UserTypeErrors, index_words_and_constants_have_limits) {
   EXPECT_THAT(change([](TypePlan& plan) { plan.tiles[1].resize(17); }),
               HasSubstr("instruction 1, has 17 index words; 2 to 16 are possible"));
   EXPECT_THAT(change([](TypePlan& plan) { plan.tiles[0] = {1}; }), HasSubstr("instruction 0, has 1 index words"));
-  EXPECT_THAT(change([](TypePlan& plan) { plan.tiles[0][1] = -1; }), HasSubstr("index word 1 is -1"));
+  EXPECT_THAT(change([](TypePlan& plan) { plan.tiles[0][1] = -1; }), HasSubstr("has index word 1 at -1"));
   EXPECT_THAT(change([](TypePlan& plan) { plan.constants.resize(25); }),
               HasSubstr("has 25 constants; 24 are possible"));
 }
@@ -142,6 +143,15 @@ TEST_F(UserTypeErrors, a_program_from_a_process_with_other_numbers_is_given_ours
   program.types.clear();
   EXPECT_THAT(text_of_error<FormatError>([&] { runtime::parse_program(program::to_bytes(program), "a.mkp"); }),
               HasSubstr("icode 900 is unknown"));
+}
+
+TEST_F(UserTypeErrors, positions_outside_the_tensors_in_a_file_are_refused) {
+  ops::register_user_type(types_.doubled());
+  program::Program program = runtime::prepare(doubled_graph(), small_);
+  for (program::Instruction& instruction : program.instructions)
+    if (instruction.icode != 0) instruction.index[0] = -7;
+  const program::Program read = runtime::parse_program(program::to_bytes(program), "a.mkp");
+  EXPECT_THAT(text_of_error<UserError>([&] { schedule::verify(read); }), HasSubstr("has index word 0 at -7"));
 }
 
 TEST_F(UserTypeErrors, a_program_of_another_device_half_is_refused) {

@@ -103,6 +103,19 @@ void expect_inside(const std::string& who, const std::vector<OperandInfo>& opera
   }
 }
 
+/// Windows begin at words 0 and 1: where they leave an operand, the device would leave the tensor. Throws UserError.
+void expect_position(const std::string& who, const std::vector<OperandInfo>& operands,
+                     const std::vector<std::int32_t>& index) {
+  if (index.size() < 2 || index.size() > program::kMaxIndices)
+    throw UserError(
+        fmt::format("{} has {} index words; 2 to {} are possible", who, index.size(), program::kMaxIndices));
+  for (std::size_t d = 0; d < 2; ++d)
+    for (std::size_t k = 0; k < operands.size(); ++k)
+      if (const std::int64_t size = operands[k].sizes[d]; index[d] < 0 || (size > 1 && index[d] >= size))
+        throw UserError(
+            fmt::format("{} has index word {} at {}, operand {} has size {} there", who, d, index[d], k, size));
+}
+
 class UserPlan final : public NodePlan {
  public:
   UserPlan(const UserType& type, Shown shown, std::string what)
@@ -121,7 +134,8 @@ class UserPlan final : public NodePlan {
           fmt::format("{} has {} constants; {} are possible", what_, plan.constants.size(), program::kMaxConstants));
     record.constant_count = static_cast<std::uint16_t>(plan.constants.size());
     std::ranges::copy(plan.constants, record.constants);
-    for (std::size_t i = 0; i < tiles_.size(); ++i) expect_index(i);
+    for (std::size_t i = 0; i < tiles_.size(); ++i)
+      expect_position(fmt::format("{}, instruction {},", what_, i), operands_, tiles_[i]);
   }
 
   InstructionPlan instruction(std::int64_t i) const override {
@@ -139,19 +153,6 @@ class UserPlan final : public NodePlan {
   }
 
  private:
-  /// Windows begin at words 0 and 1: where they leave every operand, the device would leave the tensors.
-  void expect_index(std::size_t i) const {
-    const std::vector<std::int32_t>& index = tiles_[i];
-    if (index.size() < 2 || index.size() > program::kMaxIndices)
-      throw UserError(fmt::format("{}, instruction {}, has {} index words; 2 to {} are possible", what_, i,
-                                  index.size(), program::kMaxIndices));
-    for (int d = 0; d < 2; ++d)
-      for (std::size_t k = 0; k < operands_.size(); ++k)
-        if (const std::int64_t size = operands_[k].sizes[d]; index[d] < 0 || (size > 1 && index[d] >= size))
-          throw UserError(fmt::format("{}, instruction {}: index word {} is {}, operand {} has size {} there", what_, i,
-                                      d, index[d], k, size));
-  }
-
   const UserType& type_;
   std::vector<OperandInfo> operands_;
   std::string what_;
@@ -236,10 +237,11 @@ std::vector<Region> UserType::regions(const program::NodeRecord& record,
                                       const program::Instruction& instruction) const {
   std::vector<OperandInfo> operands;
   for (int k = 0; k < record.operand_count; ++k) operands.push_back(info_of(record.operands[k]));
-  const std::vector<Touch> touches =
-      this->touches(operands, {instruction.index, instruction.index + instruction.index_count});
-  expect_inside(fmt::format("instruction type '{}', instruction {},", half_.name, instruction.number), operands,
-                touches);
+  const std::string who = fmt::format("instruction type '{}', instruction {},", half_.name, instruction.number);
+  const std::vector<std::int32_t> index(instruction.index, instruction.index + instruction.index_count);
+  expect_position(who, operands, index);
+  const std::vector<Touch> touches = this->touches(operands, index);
+  expect_inside(who, operands, touches);
   std::vector<Region> regions;
   for (const Touch& touch : touches) {
     const program::OperandRecord& operand = record.operands[touch.operand];
