@@ -40,6 +40,35 @@ function(mk_examples)
   endforeach()
 endfunction()
 
+# Every examples/<name>/<name>.cpp: a plug-in, built from the public headers alone, with the device half beside it; its
+# generated test is run by the command line program.
+function(mk_example_plugins)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*/*.cpp)
+  foreach(source ${sources})
+    cmake_path(GET source STEM name)
+    cmake_path(GET source PARENT_PATH folder)
+    add_library(plugin_${name} MODULE ${source})
+    target_include_directories(plugin_${name} PRIVATE ${PROJECT_SOURCE_DIR}/include)
+    target_link_libraries(plugin_${name} PRIVATE mk_warnings)
+    set_target_properties(plugin_${name} PROPERTIES PREFIX "" OUTPUT_NAME ${name} LIBRARY_OUTPUT_DIRECTORY examples)
+    configure_file(${folder}/${name}.cuh ${PROJECT_BINARY_DIR}/examples/${name}.cuh COPYONLY)
+    add_test(NAME examples.${name}_is_right
+             COMMAND mk_cli types --plugin $<TARGET_FILE:plugin_${name}> --test)
+    set_tests_properties(examples.${name}_is_right PROPERTIES LABELS examples TIMEOUT 300
+                         ENVIRONMENT MEGAKITTENS_CACHE_DIR=${PROJECT_BINARY_DIR}/examples/cache)
+  endforeach()
+endfunction()
+
+# Plug-ins that must be refused: one of another version, one with two types of one name, and a library that is none (tests/support/plugins).
+function(mk_bad_plugins)
+  foreach(name another_version no_plugin twins)
+    add_library(plugin_${name} MODULE ${PROJECT_SOURCE_DIR}/tests/support/plugins/${name}.cpp)
+    target_include_directories(plugin_${name} PRIVATE ${PROJECT_SOURCE_DIR}/include)
+    target_link_libraries(plugin_${name} PRIVATE mk_warnings)
+    set_target_properties(plugin_${name} PROPERTIES PREFIX "" OUTPUT_NAME ${name} LIBRARY_OUTPUT_DIRECTORY plugins)
+  endforeach()
+endfunction()
+
 # Installs this build into a folder of its own, then builds and runs the examples as a project outside the tree.
 function(mk_test_install)
   set(flags "")

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <megakittens/graph.hpp>
+#include <megakittens/instruction_type.hpp>
 
 namespace megakittens {
 
@@ -35,6 +36,7 @@ class Expression {
   friend Expression apply(std::string_view, const std::vector<Expression>&);
   friend Expression apply(std::string_view, const Expression&, double);
   friend Expression matmul(const Expression&, const Expression&);
+  friend Expression call(const std::string&, const std::vector<Expression>&, DType, const Shape&, const Arguments&);
   struct State;
   explicit Expression(std::shared_ptr<const State> state) : state_(std::move(state)) {}
   std::shared_ptr<const State> state_;
@@ -77,6 +79,11 @@ inline Expression operator/(const Expression& a, double scalar) {
   return apply("div", a, scalar);
 }
 
+/// A call of an operation that a user's instruction type takes ("mylib::rms_norm"), with what it passes besides
+/// tensors. The result is dense. Building and printing need no such type, scheduling does.
+Expression call(const std::string& operation, const std::vector<Expression>& inputs, DType dtype, const Shape& shape,
+                const Arguments& arguments = {});
+
 class Builder {
  public:
   explicit Builder(std::string name = "graph");
@@ -94,6 +101,7 @@ class Builder {
   friend Expression apply(std::string_view, const std::vector<Expression>&);
   friend Expression apply(std::string_view, const Expression&, double);
   friend Expression matmul(const Expression&, const Expression&);
+  friend Expression call(const std::string&, const std::vector<Expression>&, DType, const Shape&, const Arguments&);
   std::shared_ptr<State> state_;
 };
 

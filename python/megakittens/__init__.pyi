@@ -12,6 +12,13 @@ from megakittens.errors import InternalError as InternalError
 from megakittens.errors import OptionError as OptionError
 from megakittens.errors import UnsupportedError as UnsupportedError
 from megakittens.errors import UserError as UserError
+from megakittens.instruction_type import Call as Call
+from megakittens.instruction_type import InstructionType as InstructionType
+from megakittens.instruction_type import Operand as Operand
+from megakittens.instruction_type import Plan as Plan
+from megakittens.instruction_type import check_type as check_type
+from megakittens.instruction_type import register as register
+from megakittens.instruction_type import unregister as unregister
 
 __version__: str
 

@@ -138,6 +138,25 @@ def schedule(graph: Graph, options: dict = {}) -> Program:
     Runs the passes and schedules. Options: fusion, numerics, target, sms, cluster, queue.
     """
 
+def register_type(host: object) -> None:
+    """Registers an instruction type whose host half is a Python object."""
+
+def load_plugin(path: str, device: str = '') -> list[str]:
+    """
+    Registers the types of a plug-in and gives their names; `device`: the device half of its one type.
+    """
+
+def unregister_type(name: str) -> None:
+    """Takes an instruction type away."""
+
+def registered_types() -> list[str]:
+    """Names of the users' instruction types that are registered."""
+
+def test_type(name: str, schedules: int = 3, target: str = '') -> tuple[int, int]:
+    """
+    Runs the generated test on the emulator; gives the numbers of programs and launches.
+    """
+
 class CudaProgram:
     """A program on a GPU: one launch a call."""
 

@@ -14,6 +14,9 @@ void bind_graph(nanobind::module_& module);
 /// megakittens._core.schedule and Program: scheduling, files, and running on the emulator.
 void bind_program(nanobind::module_& module);
 
+/// Users' instruction types: registering them, plug-ins, the generated test.
+void bind_types(nanobind::module_& module);
+
 /// megakittens._core.CudaProgram and what asks about GPUs.
 void bind_cuda(nanobind::module_& module);
 

@@ -12,6 +12,7 @@ NB_MODULE(_core, module) {
   megakittens::python::bind_errors(module);
   megakittens::python::bind_graph(module);
   megakittens::python::bind_program(module);
+  megakittens::python::bind_types(module);
   megakittens::python::bind_cuda(module);
   megakittens::python::bind_fast_call(module);
 }

@@ -1,6 +1,7 @@
 #include "megakittens/builder.hpp"
 
 #include "api/translate.hpp"
+#include "ops/user/user_type.hpp"
 #include "support/error.hpp"
 
 namespace megakittens {
@@ -101,6 +102,17 @@ Expression apply(std::string_view operation, const Expression& argument, double 
         fmt::format("{} takes {} arguments, a tensor and a number were given", operation, ir::arity_of(op)));
   const Expression::State& state = *argument.state_;
   return Expression::State::make(state.owner, state.builder().pointwise(op, state.handle, scalar));
+}
+
+Expression call(const std::string& operation, const std::vector<Expression>& inputs, DType dtype, const Shape& shape,
+                const Arguments& arguments) {
+  if (inputs.empty()) throw UserError(fmt::format("'{}' is called without a tensor", operation));
+  const Expression::State& state = *inputs[0].state_;
+  std::vector<ir::Handle> handles;
+  for (const Expression& input : inputs) handles.push_back(state.beside(input));
+  ir::Tensor result = ir::Tensor::dense(api::to_internal(dtype), shape);
+  return Expression::State::make(state.owner, state.builder().opaque(ops::target_of_operation(operation), handles,
+                                                                     {std::move(result)}, arguments)[0]);
 }
 
 Builder::Builder(std::string name) : state_(std::make_shared<State>(State{ir::Builder(std::move(name))})) {}

@@ -213,6 +213,7 @@ Command add_check(CLI::App& app) {
   add("--replay", arguments->replay, "FILE", "run a recorded schedule instead");
   parser->add_flag("--json", arguments->json, "print the result as one JSON object");
   arguments->scheduling.add_to(*parser);
+  add_plugin_option(*parser);
   return {parser, [arguments] { return run(*arguments); }};
 }
 

@@ -21,6 +21,7 @@ struct Command {
 Command add_schedule(CLI::App& app);
 Command add_run(CLI::App& app);
 Command add_check(CLI::App& app);
+Command add_types(CLI::App& app);
 Command add_inspect(CLI::App& app);
 Command add_doctor(CLI::App& app);
 Command add_cubins(CLI::App& app);

@@ -108,6 +108,7 @@ Command add_inspect(CLI::App& app) {
       ->required()
       ->type_name("FILE");
   parser->add_option("--instruction", arguments->instruction, "decode this one")->type_name("I");
+  add_plugin_option(*parser);
   parser->add_flag("--all", arguments->all, "list every instruction, not the first 40");
   return {parser, [arguments] { return run(*arguments); }};
 }

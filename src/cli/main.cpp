@@ -33,8 +33,8 @@ int run_command(int argc, char** argv) {
   app.set_version_flag("--version", std::string("megakittens ") + version());
   app.footer(kFooter);
   app.allow_extras();
-  std::vector<Command> commands = {add_schedule(app), add_run(app),    add_check(app),
-                                   add_inspect(app),  add_doctor(app), add_cubins(app)};
+  std::vector<Command> commands = {add_schedule(app), add_run(app),    add_check(app), add_inspect(app),
+                                   add_types(app),    add_doctor(app), add_cubins(app)};
   std::string names;
   for (const Command& command : commands) {
     command.parser->allow_extras();

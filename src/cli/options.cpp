@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "runtime/plugin.hpp"
 #include "runtime/program_file.hpp"
 #include "support/error.hpp"
 #include "support/files.hpp"
@@ -39,6 +40,18 @@ std::uint64_t parse_number(const std::string& option, const std::string& text, s
   if (fault != std::errc() || end != text.data() + text.size() || value < least || value > most)
     throw OptionError(fmt::format("{} takes a whole number from {} to {}, not '{}'", option, least, most, text));
   return value;
+}
+
+void add_plugin_option(CLI::App& parser) {
+  parser
+      .add_option_function<std::vector<std::string>>(
+          "--plugin",
+          [](const std::vector<std::string>& paths) {
+            for (const std::string& path : paths) runtime::load_plugin(path);
+          },
+          "a library with instruction types of your own; may be given several times")
+      ->type_name("PATH")
+      ->allow_extra_args(false);
 }
 
 void ScheduleArguments::add_to(CLI::App& parser) {

@@ -18,6 +18,9 @@ std::string option_names(const CLI::App& parser);
 bool parse_switch(const std::string& option, const std::string& text);
 std::uint64_t parse_number(const std::string& option, const std::string& text, std::uint64_t least, std::uint64_t most);
 
+/// "--plugin PATH", as often as wanted: opened, and their types registered, as the command line is read.
+void add_plugin_option(CLI::App& parser);
+
 /// How a graph is scheduled, as texts until parse().
 class ScheduleArguments {
  public:

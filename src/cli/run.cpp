@@ -161,6 +161,7 @@ Command add_run(CLI::App& app) {
   add("--check", arguments->check, "on|off", "watch every access for a missing ordering, slower; on unless given");
   parser->add_flag("--json", arguments->json, "print the result as one JSON object");
   arguments->scheduling.add_to(*parser);
+  add_plugin_option(*parser);
   return {parser, [arguments] { return run(*arguments); }};
 }
 

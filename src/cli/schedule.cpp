@@ -58,6 +58,7 @@ Command add_schedule(CLI::App& app) {
   parser->add_option("-o,--output", arguments->out, "write the program here; as text where the name ends in .txt")
       ->type_name("P")
       ->check([](const std::string& path) { return path.empty() ? std::string("a path is missing") : std::string(); });
+  add_plugin_option(*parser);
   return {parser, [arguments] { return run(*arguments); }};
 }
 

@@ -2,14 +2,21 @@
 
 #include <algorithm>
 
-#include "ops/instruction_type.hpp"
+#include "ops/icodes.hpp"
 
 namespace megakittens::emulator {
 
 DeclaredRegions::DeclaredRegions(const program::Program& program)
     : program_(program), instructions_(program.instructions.size()) {
   for (const program::Instruction& instruction : program.instructions)
-    if (instruction.icode != 0) ops::type_of_icode(instruction.icode);
+    if (instruction.icode != 0 && !types_.contains(instruction.icode))
+      types_[instruction.icode] = &ops::type_of_icode(instruction.icode);
+}
+
+void DeclaredRegions::collect_users() {
+  if (program_.types.empty()) return;
+  for (std::size_t i = 0; i < instructions_.size(); ++i)
+    if (program_.instructions[i].icode >= ops::kIcodeCount && !instructions_[i].known) collect(i);
 }
 
 void DeclaredRegions::shrink(bool on) {
@@ -23,7 +30,7 @@ void DeclaredRegions::collect(std::size_t number) {
   const program::Instruction& instruction = program_.instructions[number];
   if (instruction.icode == 0) return;
   for (const ops::Region& region :
-       ops::type_of_icode(instruction.icode).regions(program_.records[instruction.node], instruction)) {
+       types_.at(instruction.icode)->regions(program_.records[instruction.node], instruction)) {
     const std::int64_t element = program::size_of(region.type);
     std::vector<std::pair<std::int64_t, std::int64_t>> dims;  // stride in bytes, size
     for (std::size_t d = 0; d < region.sizes.size(); ++d)

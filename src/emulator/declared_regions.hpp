@@ -1,9 +1,11 @@
 // The regions that each instruction's type declares, for the checker: what lies outside them is a finding.
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "emulator/launch.hpp"
+#include "ops/instruction_type.hpp"
 #include "program/program.hpp"
 
 namespace megakittens::emulator {
@@ -17,6 +19,10 @@ class DeclaredRegions final : public Declared {
   /// True where declared regions of the instruction hold every byte: its inputs and outputs for a read, its outputs for
   /// a write. An instruction number that the program does not have holds nothing.
   bool covers(int tag, std::int64_t instruction, bool write, std::uint64_t offset, std::uint64_t bytes) override;
+
+  /// Asks users' types now: their host halves may be Python, which does not run on a fibre's stack. Throws what they
+  /// throw.
+  void collect_users();
 
   /// From now on regions lack the last row of their outermost dimension (FaultPoint::kDeclaredRegions), or no longer.
   void shrink(bool on);
@@ -40,6 +46,7 @@ class DeclaredRegions final : public Declared {
   static std::int64_t run_at(const Box& box, std::int64_t at);
 
   const program::Program& program_;
+  std::map<std::uint16_t, const ops::InstructionType*> types_;
   std::vector<Boxes> instructions_;
   bool shrunk_ = false;
 };

@@ -6,7 +6,7 @@
 
 #include "device/tensor_map_fields.hpp"
 #include "emulator/declared_regions.hpp"
-#include "emulator/kernels.hpp"
+#include "emulator/user_kernel.hpp"
 #include "support/error.hpp"
 
 namespace megakittens::emulator {
@@ -78,7 +78,7 @@ struct Workspace::State {
   std::vector<bool> mapped;      // storages that bulk copies touch
   DeclaredRegions declared;
 
-  explicit State(const program::Program& p) : program(p), kernel(kernel_for(p.config.architecture)), declared(p) {}
+  explicit State(const program::Program& p) : program(p), kernel(kernel_for(p)), declared(p) {}
 };
 
 Workspace::Workspace(const program::Program& program) : state_(std::make_unique<State>(program)) {
@@ -143,7 +143,10 @@ Report Workspace::launch(std::span<void* const> storages, const RunOptions& opti
     return std::ranges::find(options.faults, point, &PlantedFault::point) != options.faults.end();
   };
   state_->declared.shrink(planted(FaultPoint::kDeclaredRegions));
-  if (options.check) config.declared = &state_->declared;
+  if (options.check) {
+    state_->declared.collect_users();
+    config.declared = &state_->declared;
+  }
   if (planted(FaultPoint::kCountersLeft)) {
     auto* words = static_cast<std::uint32_t*>(state_->counters.get());
     for (std::size_t c = 0; c < program.counters.size(); ++c)

@@ -222,6 +222,7 @@ Results resolve_auto_functionalized(const Call& call) {
   for (const auto& [key, argument] : call.node().kwargs) {
     if (key == "_all_bases") continue;
     arguments += fmt::format("{}{}={}", arguments.empty() ? "" : ", ", key, to_string(argument, context.module()));
+    keep_argument(node, key, argument);
     fx::for_each_node(argument, [&](fx::NodeRef ref) {
       for (const Symbol& symbol : context.results(ref.index))
         if (!std::holds_alternative<std::monostate>(symbol))

@@ -187,6 +187,24 @@ Handle Builder::opaque(std::string target, const std::vector<Handle>& args, Tens
   return add_node(std::move(node), std::move(result));
 }
 
+std::vector<Handle> Builder::opaque(std::string target, const std::vector<Handle>& args, std::vector<Tensor> results,
+                                    const std::map<std::string, Attribute>& arguments) {
+  if (results.empty()) throw UserError(fmt::format("'{}' is called for no result", target));
+  std::vector<Handle> handles{opaque(std::move(target), args, std::move(results[0]))};
+  Node& node = graph_.nodes.back();
+  for (const auto& [key, value] : arguments) node.attributes["argument." + key] = value;
+  for (std::size_t k = 1; k < results.size(); ++k) {
+    node.outputs.push_back(static_cast<ValueId>(graph_.values.size()));
+    graph_.values.push_back({.name = fmt::format("{}_{}", node.name, k),
+                             .tensor = std::move(results[k]),
+                             .producer = static_cast<NodeId>(graph_.nodes.size() - 1),
+                             .output_index = static_cast<int>(k),
+                             .mutation = std::nullopt});
+    handles.push_back(whole(node.outputs.back()));
+  }
+  return handles;
+}
+
 Handle Builder::reshape(const Handle& x, const Extents& sizes) {
   if (std::optional<View> view = x.view.reshape(sizes)) return {x.value, std::move(*view)};
   Handle dense = copy(x);

@@ -37,6 +37,9 @@ class Builder {
   /// Writes `source` into what `target` shows, in place; the result is the whole new version of the target's storage.
   Handle assign(const Handle& target, const Handle& source);
   Handle opaque(std::string target, const std::vector<Handle>& args, Tensor result);
+  /// With several results, and what it is called with besides tensors: "argument." is put before each name.
+  std::vector<Handle> opaque(std::string target, const std::vector<Handle>& args, std::vector<Tensor> results,
+                             const std::map<std::string, Attribute>& arguments);
 
   /// The reshape's view where it is affine, else of a dense copy.
   Handle reshape(const Handle& x, const Extents& sizes);

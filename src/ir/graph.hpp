@@ -44,12 +44,13 @@ struct Value {
 using Attribute = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>>;
 
 /// Operations: every pointwise name of MK_POINTWISE_OPS ("add" with attribute "alpha" is spelled out as steps by the
-/// frontend), "pointwise" (a chain), "matmul", "copy", and "opaque", which no instruction type takes.
+/// frontend), "pointwise" (a chain), "matmul", "copy", and "opaque", which only users' instruction types take.
 ///   matmul: operands A [batch.., M, K], B [batch.., K, N], then the operands its body reads; output [batch.., M, N].
 ///           fp32 accumulation. With a body, the accumulator is the product; without, it is rounded and stored.
 ///   pointwise and all elementwise names: every operand's view has the output's shape (stride 0 where broadcast).
 ///   copy: one operand with the output's shape and dtype.
-///   opaque: attribute "target" is the operation's full name.
+///   opaque: attribute "target" is the operation's full name; what it was called with besides tensors are attributes
+///           "argument.NAME" or, by position, "argument.2".
 struct Node {
   std::string op;
   std::string name;

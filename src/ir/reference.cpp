@@ -1,6 +1,8 @@
 #include "ir/reference.hpp"
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 #include <optional>
 
 #include "support/error.hpp"
@@ -29,6 +31,22 @@ void for_each_element(const View& view, Visit&& visit) {
   }
 }
 
+std::mutex opaque_mutex;
+
+std::map<std::string, OpaqueReference>& opaque_references() {
+  // Never destroyed: a reference may hold what ends before statics do.
+  static auto* references = new std::map<std::string, OpaqueReference>;
+  return *references;
+}
+
+OpaqueReference reference_of(const Graph& graph, const Node& node) {
+  std::scoped_lock lock(opaque_mutex);
+  auto found = opaque_references().find(std::get<std::string>(node.attributes.at("target")));
+  if (found == opaque_references().end())
+    throw UnsupportedError(fmt::format("{} has no reference: the operation is not supported", graph.describe(node)));
+  return found->second;
+}
+
 class Evaluator {
  public:
   Evaluator(const Graph& graph, ReferenceNumerics numerics)
@@ -37,11 +55,12 @@ class Evaluator {
   std::vector<float>& storage(ValueId id) { return storage_[static_cast<std::size_t>(graph_.root(id))]; }
 
   void run(const Node& node) {
-    if (node.op == "opaque")
-      throw UnsupportedError(fmt::format("{} has no reference: the operation is not supported", graph_.describe(node)));
+    const OpaqueReference opaque = node.op == "opaque" ? reference_of(graph_, node) : OpaqueReference();
     std::vector<std::vector<float>> operands;
     for (const Operand& operand : node.operands) operands.push_back(gather(storage(operand.value), operand.view));
-    if (node.op == "matmul")
+    if (opaque)
+      finish_opaque(node, opaque(graph_, node, operands));
+    else if (node.op == "matmul")
       finish(node, matmul(node, operands));
     else if (node.op == "copy")
       store(node.outputs[0], std::move(operands[0]));
@@ -52,6 +71,11 @@ class Evaluator {
   }
 
  private:
+  void finish_opaque(const Node& node, std::vector<std::vector<float>> outputs) {
+    MK_CHECK(outputs.size() == node.outputs.size(), "{}: {} results", graph_.describe(node), outputs.size());
+    for (std::size_t k = 0; k < outputs.size(); ++k) store(node.outputs[k], std::move(outputs[k]));
+  }
+
   void finish(const Node& node, std::vector<float> product_and_rest) {
     if (!node.body) return store(node.outputs[0], std::move(product_and_rest));
     std::vector<std::vector<float>> operands(2);
@@ -135,6 +159,14 @@ class Evaluator {
 };
 
 }  // namespace
+
+void set_opaque_reference(const std::string& target, OpaqueReference reference) {
+  std::scoped_lock lock(opaque_mutex);
+  if (reference)
+    opaque_references()[target] = std::move(reference);
+  else
+    opaque_references().erase(target);
+}
 
 std::vector<float> gather(const std::vector<float>& storage, const View& view) {
   std::vector<float> values;

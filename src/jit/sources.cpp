@@ -21,4 +21,14 @@ const std::string& sources_hash() {
   return hash;
 }
 
+const std::string& host_sources_hash() {
+  static const std::string hash = [] {
+    Hasher hasher;
+    hasher.add(sources_hash());
+    for (const EmbeddedSource& source : embedded_host_sources()) hasher.add(source.path).add(source.text);
+    return hasher.digest().hex();
+  }();
+  return hash;
+}
+
 }  // namespace megakittens::jit

@@ -16,10 +16,15 @@ struct EmbeddedSource {
 /// "interpreter/sm90.cu", "interpreter/sm100.cu", and every header that they reach when a GPU's compiler reads them.
 std::span<const EmbeddedSource> embedded_sources();
 
+/// What the host's compiler needs besides: the twins, and "device/host/hook_forwards.hpp".
+std::span<const EmbeddedSource> embedded_host_sources();
+
 /// The text of one of them. Throws InternalError where there is none of that name.
 std::string_view embedded_source(std::string_view path);
 
 /// 32 digits that change when any of them does.
 const std::string& sources_hash();
+/// The same for both tables.
+const std::string& host_sources_hash();
 
 }  // namespace megakittens::jit

@@ -90,15 +90,17 @@ class InstructionType {
                                          const PlanOptions& options) const = 0;
 };
 
-/// Every registered type, in the order of ops.def, then those that users added.
+/// The standard set, in the order of ops.def. Users' types: ops/user/registry.hpp.
 const std::vector<const InstructionType*>& instruction_types();
-/// The first type that takes the node. Throws UnsupportedError naming the node, its source line, and what each type
-/// says about it.
+/// The first type that takes the node; a call that the standard set lacks may be a user's. Throws UnsupportedError
+/// naming the node, its source line, and what each type says about it.
 const InstructionType& type_for(const ir::Graph& graph, const ir::Node& node, const PlanOptions& options);
 
-/// The type an icode belongs to. Throws FormatError for an unknown icode.
+/// The type an icode belongs to; users' follow the standard ones, and one that was unregistered is still there. Throws
+/// FormatError for an unknown icode.
 const InstructionType& type_of_icode(std::uint16_t icode);
 std::string_view icode_name(std::uint16_t icode);
+/// One past the last icode that this process knows.
 std::uint16_t icode_count();
 
 }  // namespace megakittens::ops

@@ -11,6 +11,7 @@
 #include "ops/icodes.hpp"
 #include "ops/instruction_type.hpp"
 #include "ops/noop/noop.hpp"
+#include "ops/user/registry.hpp"
 #include "support/error.hpp"
 
 namespace megakittens::ops {
@@ -54,14 +55,24 @@ namespace {
   throw UnsupportedError(
       fmt::format("{} is not supported{}{}: {}. Supported are matrix products (mm, addmm, bmm, matmul, linear), views, "
                   "copies, casts, "
-                  "writes in place, and elementwise {}. Compute it outside the compiled function",
+                  "writes in place, and elementwise {}. Compute it outside the compiled function, or write an "
+                  "instruction type for it (docs/guides/instruction-types.md)",
                   text("target"), why.empty() ? "" : ": ", why, graph.describe(node), fmt::join(pointwise, ", ")));
+}
+
+/// The user's type for an operation that the standard set lacks.
+const InstructionType& user_type(const ir::Graph& graph, const ir::Node& node, const PlanOptions& options) {
+  const UserType* type = user_type_for(std::get<std::string>(node.attributes.at("target")));
+  if (type == nullptr) refuse_opaque(graph, node);
+  if (std::optional<std::string> reason = type->unsuited(graph, node, options))
+    throw UnsupportedError(fmt::format("no instruction type takes {}:\n  {}", graph.describe(node), *reason));
+  return *type;
 }
 
 }  // namespace
 
 const InstructionType& type_for(const ir::Graph& graph, const ir::Node& node, const PlanOptions& options) {
-  if (node.op == "opaque") refuse_opaque(graph, node);
+  if (node.op == "opaque") return user_type(graph, node, options);
   std::string reasons;
   for (const InstructionType* type : instruction_types()) {
     std::optional<std::string> reason = type->unsuited(graph, node, options);
@@ -72,8 +83,7 @@ const InstructionType& type_for(const ir::Graph& graph, const ir::Node& node, co
 }
 
 const InstructionType& type_of_icode(std::uint16_t icode) {
-  if (icode >= kIcodeCount)
-    throw FormatError(fmt::format("icode {} is unknown; this build has {}", icode, static_cast<int>(kIcodeCount)));
+  if (icode >= kIcodeCount) return user_type_of_icode(icode);
   for (const InstructionType* type : instruction_types())
     if (type->name() == kIcodes[icode].folder) return *type;
   MK_CHECK(false, "icode {} names folder {}, which has no type", icode, kIcodes[icode].folder);
@@ -81,11 +91,11 @@ const InstructionType& type_of_icode(std::uint16_t icode) {
 }
 
 std::string_view icode_name(std::uint16_t icode) {
-  return icode < kIcodeCount ? kIcodes[icode].name : "unknown";
+  return icode < kIcodeCount ? kIcodes[icode].name : user_icode_name(icode);
 }
 
 std::uint16_t icode_count() {
-  return kIcodeCount;
+  return user_icode_end();
 }
 
 }  // namespace megakittens::ops

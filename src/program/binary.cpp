@@ -37,11 +37,12 @@ enum class SectionKind : std::uint32_t {
   instructions,
   counters,
   inputs,
-  outputs
+  outputs,
+  types
 };
-constexpr std::uint32_t kSections = static_cast<std::uint32_t>(SectionKind::outputs) + 1;
+constexpr std::uint32_t kSections = static_cast<std::uint32_t>(SectionKind::types) + 1;
 constexpr const char* kSectionNames[kSections] = {"head",         "storages", "maps",   "records", "nodes",
-                                                  "instructions", "counters", "inputs", "outputs"};
+                                                  "instructions", "counters", "inputs", "outputs", "types"};
 
 struct Section {
   std::uint32_t kind;
@@ -158,6 +159,9 @@ void fields(auto& io, Is<Counter> auto& c) {
 void fields(auto& io, Is<Port> auto& p) {
   io(p.name, p.storage, p.type, p.offset, p.sizes, p.strides);
 }
+void fields(auto& io, Is<UserType> auto& t) {
+  io(t.icode, t.name, t.fingerprint);
+}
 void fields(auto& io, Is<Program> auto& p) {
   auto& c = p.config;
   io(p.name, c.architecture, c.queue, c.sms, c.cluster, c.slots, c.pages, c.page_bytes);
@@ -245,6 +249,7 @@ std::string to_bytes(const Program& program) {
       write_list(program.counters),
       write_list(program.inputs),
       write_list(program.outputs),
+      write_list(program.types),
   };
   const std::size_t entries[kSections] = {1,
                                           program.storages.size(),
@@ -254,7 +259,8 @@ std::string to_bytes(const Program& program) {
                                           program.instructions.size(),
                                           program.counters.size(),
                                           program.inputs.size(),
-                                          program.outputs.size()};
+                                          program.outputs.size(),
+                                          program.types.size()};
   std::string body;
   std::uint64_t offset = sizeof(Header) + kSections * sizeof(Section);
   for (std::uint32_t s = 0; s < kSections; ++s) {
@@ -286,6 +292,7 @@ Program from_bytes(std::string_view bytes) {
   read(program.counters, SectionKind::counters);
   read(program.inputs, SectionKind::inputs);
   read(program.outputs, SectionKind::outputs);
+  read(program.types, SectionKind::types);
   verify_bounds(program);
   return program;
 }

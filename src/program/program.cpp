@@ -29,7 +29,7 @@ std::uint32_t Program::first_node() const {
 bool equal(const Program& a, const Program& b) {
   return a.name == b.name && a.config == b.config && a.storages == b.storages && a.maps == b.maps &&
          same_bytes(a.records, b.records) && a.nodes == b.nodes && same_bytes(a.instructions, b.instructions) &&
-         a.counters == b.counters && a.inputs == b.inputs && a.outputs == b.outputs;
+         a.counters == b.counters && a.inputs == b.inputs && a.outputs == b.outputs && a.types == b.types;
 }
 
 }  // namespace megakittens::program

@@ -107,6 +107,14 @@ struct Counter {
   bool operator==(const Counter&) const = default;
 };
 
+/// An instruction type that is not of the standard set, by the name under which the user registers it.
+struct UserType {
+  std::uint16_t icode = 0;  ///< in this process; files are given the reader's
+  std::string name;
+  std::string fingerprint;  ///< of its device half
+  bool operator==(const UserType&) const = default;
+};
+
 struct Program {
   std::string name;
   Config config;
@@ -119,6 +127,7 @@ struct Program {
   std::vector<Counter> counters;
   std::vector<Port> inputs;
   std::vector<Port> outputs;
+  std::vector<UserType> types;
 
   /// How many instructions the longest list has, were the work spread over all SMs.
   std::uint32_t waves() const;
@@ -128,7 +137,7 @@ struct Program {
   std::uint32_t first_node() const;
 };
 
-inline constexpr std::uint32_t kProgramVersion = 1;
+inline constexpr std::uint32_t kProgramVersion = 2;
 
 /// Binary form: magic, version, sizes, sections, checksum. from_bytes checks bounds of everything it reads and throws
 /// FormatError; from_bytes(to_bytes(p)) == p.

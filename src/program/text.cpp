@@ -93,6 +93,8 @@ std::string to_text(const Program& program) {
   for (const Instruction& instruction : program.instructions) print_instruction(instruction, out);
   for (const Port& port : program.inputs) print_port("input", port, out);
   for (const Port& port : program.outputs) print_port("output", port, out);
+  for (const UserType& type : program.types)
+    out += fmt::format("type {} {} fingerprint {}\n", type.icode, quoted(type.name), quoted(type.fingerprint));
   return out;
 }
 

@@ -195,6 +195,9 @@ void parse_table_line(std::string_view keyword, Line& line, Program& program) {
     line.expect("node").number(record.number).expect("flags").number(record.flags);
     line.expect("outputs").number(record.output_count).expect("extents").array(record.extents);
     line.expect("parameters").array(record.parameters).expect("reserved").array(record.reserved);
+  } else if (keyword == "type") {
+    UserType& type = program.types.emplace_back();
+    line.number(type.icode).quoted(type.name).expect("fingerprint").quoted(type.fingerprint);
   } else if (keyword == "counter") {
     Counter& counter = program.counters.emplace_back();
     line.expect("arrivals").number(counter.arrivals).expect("reuse").flag(counter.reuse);

@@ -3,7 +3,8 @@
 #include <map>
 
 #include "device/vocabulary/build.cuh"
-#include "jit/interpreter.hpp"
+#include "jit/user_interpreter.hpp"
+#include "ops/user/registry.hpp"
 #include "support/error.hpp"
 #include "support/log.hpp"
 
@@ -40,8 +41,10 @@ LoadedInterpreter build() {
           .slots = Build::kSlots};
 }
 
-void load(LoadedInterpreter& loaded, jit::Architecture architecture, const std::string& gpu) {
-  const jit::InterpreterCubin cubin = jit::interpreter_cubin(architecture);
+void load(LoadedInterpreter& loaded, jit::Architecture architecture, const std::vector<ops::DeviceHalf>& users,
+          const std::string& gpu) {
+  const jit::InterpreterCubin cubin =
+      users.empty() ? jit::interpreter_cubin(architecture) : jit::user_interpreter_cubin(architecture, users);
   CuModule module = nullptr;
   const CuResult result = driver().module_load_data(&module, cubin.bytes.data());
   if (is_unknown_code(result)) {
@@ -103,18 +106,22 @@ CudaDevice::CudaDevice(int ordinal) : ordinal_(ordinal) {
   MK_CUDA(stream_create(&stream_, kNonBlocking));
 }
 
-const LoadedInterpreter& CudaDevice::interpreter() {
+const LoadedInterpreter& CudaDevice::interpreter(const program::Program& program) {
+  const std::vector<ops::DeviceHalf> users = ops::device_halves(program);
+  std::string key;
+  for (const ops::DeviceHalf& half : users) key += fmt::format("{} {} ", half.icode, half.hash);
   std::scoped_lock lock(mutex_);
-  if (!interpreter_) {
+  std::unique_ptr<LoadedInterpreter>& interpreter = interpreters_[key];
+  if (!interpreter) {
     RelaxedCapture relaxed;
     ContextScope scope(context_);
     const bool hopper = architecture_ == program::Architecture::sm_90a;
     auto loaded = std::make_unique<LoadedInterpreter>(hopper ? build<device::HopperProducts>()
                                                              : build<device::BlackwellProducts>());
-    load(*loaded, hopper ? jit::Architecture::kSm90a : jit::Architecture::kSm100a, name_);
-    interpreter_ = std::move(loaded);
+    load(*loaded, hopper ? jit::Architecture::kSm90a : jit::Architecture::kSm100a, users, name_);
+    interpreter = std::move(loaded);
   }
-  return *interpreter_;
+  return *interpreter;
 }
 
 void CudaDevice::upload(CuPointer to, const void* from, std::size_t bytes) const {

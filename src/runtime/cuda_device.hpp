@@ -1,6 +1,7 @@
-// One GPU as this process uses it: its primary context, kept for good, and the interpreter, loaded once.
+// One GPU as this process uses it: its primary context, kept for good, and the interpreters, each loaded once.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -36,9 +37,10 @@ class CudaDevice {
   /// Clocks of a multiprocessor in a millisecond, at its highest rate.
   std::uint64_t clocks_per_millisecond() const { return clocks_per_millisecond_; }
 
-  /// Loads it at the first call: from the package, the cache, or NVRTC. Throws UserError where it cannot be compiled or
-  /// the driver is too old for it.
-  const LoadedInterpreter& interpreter();
+  /// The standard interpreter, or one with the program's own instruction types. Loaded at the first call: from the
+  /// package, the cache, or NVRTC. Throws UserError where it cannot be compiled, the driver is too old for it, or one
+  /// of the types is not registered.
+  const LoadedInterpreter& interpreter(const program::Program& program);
 
   /// These use a stream of their own and return when the copy has been made. The context is current, and this thread's
   /// capture mode relaxed (RelaxedCapture) where a stream may be capturing.
@@ -58,7 +60,7 @@ class CudaDevice {
   std::uint32_t sms_ = 0;
   std::uint64_t clocks_per_millisecond_ = 0;
   std::mutex mutex_;
-  std::unique_ptr<LoadedInterpreter> interpreter_;
+  std::map<std::string, std::unique_ptr<LoadedInterpreter>> interpreters_;  // by the types that they have besides
 };
 
 }  // namespace megakittens::runtime

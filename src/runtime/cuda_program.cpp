@@ -40,7 +40,7 @@ CudaProgram::CudaProgram(program::Program program, CudaDevice& device, const std
   program::verify_bounds(program_);
   RelaxedCapture relaxed;
   ContextScope scope(device_.context());
-  expect_fit(program_, device_, device_.interpreter());
+  expect_fit(program_, device_, device_.interpreter(program_));
   uploaded_ = std::make_unique<UploadedProgram>(program_, device_, bound);
 }
 

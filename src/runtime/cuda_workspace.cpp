@@ -25,7 +25,7 @@ DeviceMemory uploaded(const CudaDevice& device, const std::vector<T>& values) {
 UploadedProgram::UploadedProgram(const program::Program& p, CudaDevice& d, const std::vector<bool>& bound)
     : program(p),
       device(d),
-      interpreter(d.interpreter()),
+      interpreter(d.interpreter(p)),
       layout(lay_out(p, bound)),
       instructions(uploaded(d, p.instructions)),
       records(uploaded(d, renumbered_records(p, layout))),

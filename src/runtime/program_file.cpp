@@ -1,5 +1,6 @@
 #include "runtime/program_file.hpp"
 
+#include "ops/user/registry.hpp"
 #include "support/error.hpp"
 #include "support/files.hpp"
 
@@ -18,7 +19,9 @@ bool is_program_file(std::string_view bytes) {
 
 program::Program parse_program(std::string_view bytes, const std::string& path) {
   try {
-    return bytes.starts_with(kTextStart) ? program::from_text(bytes) : program::from_bytes(bytes);
+    program::Program program = bytes.starts_with(kTextStart) ? program::from_text(bytes) : program::from_bytes(bytes);
+    ops::adopt_user_types(program);
+    return program;
   } catch (const FormatError& error) {
     throw FormatError(fmt::format("{}: {}", path, error.what()));
   }

@@ -9,7 +9,8 @@
 namespace megakittens::runtime {
 
 /// Reads either form, whatever the name. Throws UserError naming the path where it cannot be read, FormatError that
-/// begins with the path for a damaged or foreign file.
+/// begins with the path for a damaged or foreign file, UserError naming an instruction type that it uses
+/// and that is not registered.
 program::Program load_program(const std::string& path);
 void save_program(const program::Program& program, const std::string& path);
 

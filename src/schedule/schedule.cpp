@@ -1,5 +1,6 @@
 #include "schedule/schedule.hpp"
 
+#include "ops/user/registry.hpp"
 #include "schedule/emit.hpp"
 #include "schedule/verify.hpp"
 #include "support/error.hpp"
@@ -42,6 +43,7 @@ program::Program schedule(const ir::Graph& graph, const ScheduleOptions& options
   StorageTable storages = assign_storages(graph, placement, options.config);
   const Stream stream = join_overflows(placement, connect(graph, placement, tiles, storages), options.config.cluster);
   program::Program program = emit(graph, options, placement, tiles, std::move(storages), stream);
+  if (!options.resolve) ops::name_user_types(program);
   if (!options.resolve && verifies_schedules()) expect_verified(program);
   return program;
 }

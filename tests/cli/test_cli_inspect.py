@@ -69,8 +69,8 @@ def test_the_version_is_printed():
 
 
 def test_a_missing_command_is_told():
-    assert "a command is missing; known are schedule, run, check, inspect, doctor" in error()
+    assert "a command is missing; known are schedule, run, check, inspect, types, doctor" in error()
 
 
 def test_an_unknown_command_is_told():
-    assert "unknown command 'shedule'; known are schedule, run, check, inspect, doctor" in error("shedule")
+    assert "unknown command 'shedule'; known are schedule, run, check, inspect, types, doctor" in error("shedule")

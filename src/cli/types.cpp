@@ -1,0 +1,63 @@
+// megakittens types: the instruction types of this process, and the generated tests of users' own.
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "cli/commands.hpp"
+#include "cli/options.hpp"
+#include "cli/progress.hpp"
+#include "cli/table.hpp"
+#include "ops/user/registry.hpp"
+#include "runtime/type_test.hpp"
+#include "support/error.hpp"
+
+namespace megakittens::cli {
+namespace {
+
+struct Arguments {
+  bool test = false;
+  std::string schedules = "3";
+  std::string target;
+};
+
+int run(const Arguments& arguments) {
+  runtime::TypeTestOptions options;
+  options.schedules = static_cast<int>(parse_number("--schedules", arguments.schedules, 1, 100000));
+  if (!arguments.target.empty()) options.architectures = {program::parse_architecture(arguments.target)};
+  const std::vector<const ops::UserType*> users = ops::user_types();
+  if (arguments.test && users.empty()) throw OptionError("--test tests users' instruction types; --plugin brings some");
+  std::vector<std::vector<std::string>> rows;
+  for (const ops::InstructionType* type : ops::instruction_types())
+    rows.push_back({std::string(type->name()), "standard", "", ""});
+  for (const ops::UserType* type : users)
+    rows.push_back({std::string(type->name()), std::to_string(type->device_half().icode), type->target(),
+                    type->device_half().path.string()});
+  std::fputs(table({"type", "icode", "operation", "device half"}, rows).c_str(), stdout);
+  if (!arguments.test) return kSuccess;
+  for (const ops::UserType* type : users) {
+    Progress progress;
+    progress.stage(fmt::format("testing {}", type->name()));
+    const runtime::TypeTestReport report = runtime::test_type(std::string(type->name()), options);
+    progress.pause();
+    std::puts(fmt::format("{}: right in {} programs, {} launches under the checker", type->name(), report.programs,
+                          report.launches)
+                  .c_str());
+  }
+  return kSuccess;
+}
+
+}  // namespace
+
+Command add_types(CLI::App& app) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* parser = app.add_subcommand("types", "List instruction types, and test those that plug-ins bring.");
+  add_plugin_option(*parser);
+  parser->add_flag("--test", arguments->test, "run the generated test of each type that a plug-in brings");
+  parser->add_option("--schedules", arguments->schedules, "with --test: schedules of each program; 3 unless given")
+      ->type_name("N");
+  parser->add_option("--target", arguments->target, "with --test: only this architecture; both unless given")
+      ->type_name("sm_90a|sm_100a");
+  return {parser, [arguments] { return run(*arguments); }};
+}
+
+}  // namespace megakittens::cli

@@ -1,0 +1,68 @@
+#include "emulator/user_kernel.hpp"
+
+#include <dlfcn.h>
+
+#include <map>
+#include <mutex>
+
+#include "device/host/hook_table.hpp"
+#include "jit/user_interpreter.hpp"
+#include "ops/user/registry.hpp"
+#include "support/error.hpp"
+
+namespace megakittens::emulator {
+namespace {
+
+using device::host::HookTable;
+using device::host::HostKernel;
+
+const HookTable& hooks() {
+  static constexpr HookTable table{
+#define MK_X(result, name, parameters, arguments) .name = &device::host::name,
+      MK_HOOKS(MK_X)
+#undef MK_X
+          .trap = &device::host::trap,
+      .lane_depth = [] { return &device::single_lane_depth; }};
+  return table;
+}
+
+/// Null where the file is no such library.
+const HostKernel* open(const std::filesystem::path& path) {
+  void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return nullptr;
+  auto* get = reinterpret_cast<const HostKernel* (*)()>(::dlsym(library, device::host::kHostKernelName));
+  const HostKernel* kernel = get == nullptr ? nullptr : get();
+  if (kernel != nullptr && kernel->version == device::host::kHookTableVersion) return kernel;
+  ::dlclose(library);
+  return nullptr;
+}
+
+}  // namespace
+
+KernelInfo kernel_for(const program::Program& program) {
+  if (program.types.empty()) return kernel_for(program.config.architecture);
+  const std::vector<ops::DeviceHalf> halves = ops::device_halves(program);
+  const auto architecture = program.config.architecture == program::Architecture::sm_90a ? jit::Architecture::kSm90a
+                                                                                         : jit::Architecture::kSm100a;
+  static std::mutex mutex;
+  static std::map<std::filesystem::path, const HostKernel*> loaded;
+  std::filesystem::path path = jit::host_interpreter(architecture, halves);
+  std::scoped_lock lock(mutex);
+  const HostKernel*& kernel = loaded[path];
+  if (kernel == nullptr) kernel = open(path);
+  if (kernel == nullptr) kernel = open(jit::host_interpreter(architecture, halves, true));
+  if (kernel == nullptr) {
+    const char* why = ::dlerror();
+    throw UserError(fmt::format("'{}', an interpreter compiled for the emulator, cannot be loaded: {}", path.string(),
+                                why == nullptr ? "it is another version's" : why));
+  }
+  kernel->bind(&hooks());
+  return {.kernel = kernel->kernel,
+          .warps = kernel->warps,
+          .shared_bytes = kernel->shared_bytes,
+          .pages = kernel->pages,
+          .page_bytes = kernel->page_bytes,
+          .slots = kernel->slots};
+}
+
+}  // namespace megakittens::emulator

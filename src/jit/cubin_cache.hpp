@@ -1,0 +1,18 @@
+// Machine code that NVRTC made, kept in a folder under a key of everything that decides it.
+#pragma once
+
+#include <optional>
+
+#include "jit/interpreter.hpp"
+
+namespace megakittens::jit {
+
+/// The cubin of a file, if it is there and whole; warns where it is damaged.
+std::optional<std::string> find_cubin(const std::filesystem::path& path, const std::string& key);
+
+/// From this process, the cache folder, or NVRTC, and then kept. `stem` is a word and a key, "interpreter-<key>", that
+/// decides the request; `what` names it in messages: "interpreter". Safe from several threads and processes; a cache
+/// that fails costs a compilation and a warning. Throws as compile() does.
+InterpreterCubin cached_cubin(const std::string& stem, std::string_view what, const CompileRequest& request);
+
+}  // namespace megakittens::jit

@@ -1,0 +1,50 @@
+// A user's instruction type in the place of one of ours: what its host half says is checked and translated here.
+#pragma once
+
+#include "megakittens/instruction_type.hpp"
+#include "ops/instruction_type.hpp"
+#include "ops/user/device_half.hpp"
+
+namespace megakittens::ops {
+
+class UserType final : public InstructionType {
+ public:
+  /// Throws UserError where the type's name is no name or its device half cannot be read.
+  explicit UserType(std::shared_ptr<megakittens::InstructionType> host);
+
+  std::string_view name() const override { return half_.name; }
+  /// As graphs call it: "mylib.rms_norm.default".
+  const std::string& target() const { return target_; }
+  const DeviceHalf& device_half() const { return half_; }
+  /// What the host half says. UserError names type and method where it throws something else than an Error of ours.
+  std::vector<Touch> touches(const std::vector<OperandInfo>& operands, const std::vector<std::int32_t>& index) const;
+  std::vector<Example> examples() const;
+  /// Of name, operation and device half: programs that were made with another one are not for this type.
+  const std::string& fingerprint() const { return fingerprint_; }
+  void set_icode(std::uint16_t icode) { half_.icode = icode; }
+
+  std::optional<std::string> unsuited(const ir::Graph& graph, const ir::Node& node,
+                                      const PlanOptions& options) const override;
+  /// Throws UserError naming type and instruction where the host half raises or its boxes leave their tensors.
+  std::unique_ptr<NodePlan> plan(const ir::Graph& graph, const ir::Node& node,
+                                 const PlanOptions& options) const override;
+  std::vector<Region> regions(const program::NodeRecord& record,
+                              const program::Instruction& instruction) const override;
+  /// Inputs and results dense, in the order of the node's operands and outputs.
+  std::vector<std::vector<float>> reference(const ir::Graph& graph, const ir::Node& node,
+                                            const std::vector<std::vector<float>>& inputs) const;
+
+ private:
+  template <class F>
+  auto ask(const char* method, F&& f) const;
+
+  std::shared_ptr<megakittens::InstructionType> host_;
+  DeviceHalf half_;
+  std::string target_;
+  std::string fingerprint_;
+};
+
+/// "mylib::rms_norm" and "mylib.rms_norm" are "mylib.rms_norm.default".
+std::string target_of_operation(const std::string& operation);
+
+}  // namespace megakittens::ops

@@ -1,0 +1,28 @@
+// The generated test of an instruction type that a user has added.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "program/program.hpp"
+
+namespace megakittens::runtime {
+
+struct TypeTestOptions {
+  int schedules = 3;  ///< of each program and each kind of input
+  std::vector<program::Architecture> architectures = {program::Architecture::sm_90a, program::Architecture::sm_100a};
+};
+
+struct TypeTestReport {
+  int programs = 0;
+  int launches = 0;
+};
+
+/// For each of the type's examples and each architecture: the operation alone, between other operations (so that it
+/// waits and is waited for), and, where the type takes that, on rows of a wider tensor. Each program is verified,
+/// written and read back, and launched on the emulator under the checker: with random numbers, and with whole numbers
+/// at misaligned addresses, in several schedules, which must agree bit for bit, against the type's reference. Throws
+/// ExecutionError that names type, example, form and finding; UserError where the type has no examples or refuses one.
+TypeTestReport test_type(const std::string& name, const TypeTestOptions& options = {});
+
+}  // namespace megakittens::runtime
