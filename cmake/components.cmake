@@ -62,7 +62,8 @@ endfunction()
 
 # What every test may use: tests/support, GoogleTest, and the path of the tree.
 function(mk_test_support)
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/support/*.cpp)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/support/*.cpp)
+  list(FILTER sources EXCLUDE REGEX /support/plugins/)  # libraries of their own: mk_bad_plugins()
   get_property(components GLOBAL PROPERTY MK_COMPONENTS)
   set(scope INTERFACE)
   if(sources)

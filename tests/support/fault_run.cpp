@@ -153,7 +153,7 @@ FaultVerdict run_fault(const CheckedProgram& checked, emulator::ProgramFault fau
   if (!emulator::plant(spoilt, fault)) return {.verdict = "no place"};
   std::string expected;
   if (!plan.reference) expected = read_file(plan.expected, kMostBytes);
-  runtime::CudaDevice::get(0).interpreter();
+  runtime::CudaDevice::get(0).interpreter(good);
   std::unique_ptr<Launches> launches;
   try {
     launches = std::make_unique<Launches>(checked, good, spoilt);
