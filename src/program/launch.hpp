@@ -77,7 +77,7 @@ struct LaunchParameters {
   uint32_t* alarm = nullptr;  ///< raised with Control::abort where it is not null: a word that the host sees
   uint32_t call_storages = 0;
   uint32_t call_maps = 0;
-  uint32_t first_node = kNoNode;  ///< whose record CTAs fetch beside their first instruction; a hint
+  uint32_t first_node = kNoNode;                    ///< whose record CTAs fetch beside their first instruction; a hint
   uint64_t storage_of_call[kMaxCallStorages] = {};  ///< base addresses
   CallMap map_of_call[kMaxCallMaps] = {};
 };

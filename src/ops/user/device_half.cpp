@@ -1,7 +1,8 @@
 #include "ops/user/device_half.hpp"
 
-#include <regex>
+#include <algorithm>
 #include <set>
+#include <string_view>
 #include <system_error>
 
 #include "support/files.hpp"
@@ -14,13 +15,32 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMaxSource = std::uint64_t{1} << 24;
 
+/// Takes `word` and blanks before it from the front. False where it is not there.
+bool take(std::string_view& text, std::string_view word) {
+  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+  if (!text.starts_with(word)) return false;
+  text.remove_prefix(word.size());
+  return true;
+}
+
+/// What a line includes by quotes, or nothing. By hand: PyTorch's libraries export std::regex of another compiler, and
+/// a process that has both crashes in it.
+std::string_view included(std::string_view line) {
+  if (!take(line, "#") || !take(line, "include") || !take(line, "\"")) return {};
+  const std::size_t end = line.find('"');
+  return end == std::string_view::npos ? std::string_view{} : line.substr(0, end);
+}
+
 /// Includes by quotes that lie beside the file, as a compiler would find them first; conditions are not looked at.
-std::vector<fs::path> own_includes(const fs::path& file, const std::string& text) {
-  static const std::regex include(R"re(^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)")re", std::regex::multiline);
+std::vector<fs::path> own_includes(const fs::path& file, std::string_view text) {
   std::vector<fs::path> found;
-  for (std::sregex_iterator it(text.begin(), text.end(), include), end; it != end; ++it) {
+  while (!text.empty()) {
+    const std::size_t length = std::min(text.find('\n'), text.size());
+    const std::string_view name = included(text.substr(0, length));
+    text.remove_prefix(std::min(length + 1, text.size()));
+    if (name.empty()) continue;
     std::error_code ignored;
-    if (const fs::path path = file.parent_path() / (*it)[1].str(); fs::is_regular_file(path, ignored))
+    if (const fs::path path = file.parent_path() / name; fs::is_regular_file(path, ignored))
       found.push_back(fs::weakly_canonical(path, ignored));
   }
   return found;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
 #include "device/core/lanes.cuh"
 
@@ -43,6 +44,14 @@ inline Lanes<bool> is_nan(const Lanes<float>& x) {
   return x != x;  // NOLINT(misc-redundant-expression): NaN
 }
 
+namespace detail {
+/// As on the GPU a signalling NaN is one like others: x^0 and 1^x are 1 whatever x is.
+inline float power(float x, float y) {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  return std::pow(is_nan(x) ? kNan : x, is_nan(y) ? kNan : y);
+}
+}  // namespace detail
+
 // A function of two equal types, with any mixture of Lanes and single values that names at least one Lanes.
 #define MK_LANES_FUNCTION_2(NAME, T, EXPRESSION)                        \
   inline T NAME(T a, T b) {                                             \
@@ -57,7 +66,7 @@ inline Lanes<bool> is_nan(const Lanes<float>& x) {
   inline Lanes<T> NAME(T x, const Lanes<T>& y) {                        \
     return detail::map([](T a, T b) -> T { return EXPRESSION; }, x, y); \
   }
-MK_LANES_FUNCTION_2(pow, float, std::pow(a, b))
+MK_LANES_FUNCTION_2(pow, float, detail::power(a, b))
 // NaN if either is; +0 is larger than -0, as max.NaN has it.
 MK_LANES_FUNCTION_2(max, float, a != a ? a : b != b ? b : a > b || (a == b && !std::signbit(a)) ? a : b)
 MK_LANES_FUNCTION_2(min, float, a != a ? a : b != b ? b : a < b || (a == b && std::signbit(a)) ? a : b)
