@@ -34,8 +34,9 @@ const char* fault_of(const device::TensorMapFields& map) {
   }
   const std::uint32_t row = map.box[0] * device::element_bytes(map.type);
   if (row % 16 != 0) return "the box's inner extent is not a multiple of 16 bytes";
-  if (map.swizzle != device::Swizzle::kNone && row > device::swizzle_row_bytes(map.swizzle)) {
-    return "the box's inner extent is wider than the swizzle";
+  // Of a narrower box the hardware lays the rows a span apart, and writes past what the box's size says.
+  if (map.swizzle != device::Swizzle::kNone && row != device::swizzle_row_bytes(map.swizzle)) {
+    return "the box's inner extent is not the swizzle's span";
   }
   return nullptr;
 }
