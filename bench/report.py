@@ -19,6 +19,12 @@ MODES = {
     "torch.compile reduce-overhead": "reduce-overhead",
     "torch.compile max-autotune": "max-autotune",
 }
+COSTS = {
+    "launch": "a launch without instructions",
+    "noop": "a noop, of 1,000 behind each other on every SM",
+    "hand_off": "a dependent hand-off: a noop that waits for the one before it, which another SM runs",
+    "node": "fetching a node's record: what an elementwise tile of another node than the one before costs more",
+}
 HEAD = """# Performance
 
 This page is made by `python bench/report.py` from `bench/results`; a test compares them. `make gpu-bench` measures.
@@ -35,7 +41,7 @@ of all errors, both by the root mean square of the result, in 1/1000.
 def load(folder):
     """Results that have a machine, in the order of their files' names."""
     found = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
-    return [result for result in found if "machine" in result and "called_us" in result]
+    return [result for result in found if "machine" in result and ("called_us" in result or "costs_ns" in result)]
 
 
 def table(columns, rows):
@@ -83,6 +89,12 @@ def errors(result):
     return [result["workload"], *[error(result, "called", name) for name in [*MODES, OURS]], error(result, "graph", OURS)]
 
 
+def own(costs):
+    """The interpreter's own cost."""
+    rows = [[what, f"{costs[key]:.0f}"] for key, what in COSTS.items()]
+    return "\nThe interpreter's own cost, by `tools/gpu_costs.cpp`, in graphs of 20 launches:\n\n" + table(["what", "ns"], rows)
+
+
 def about(machine):
     return (
         f"{machine['device']}, {machine['multiprocessors']} multiprocessors, driver {machine['driver']}, CUDA {machine['cuda']}, "
@@ -96,13 +108,19 @@ def page(results):
     text = HEAD
     machines = list(dict.fromkeys(about(result["machine"]) for result in results))
     for machine in machines:
-        here = [result for result in results if about(result["machine"]) == machine]
+        costs = [result["costs_ns"] for result in results if "costs_ns" in result and about(result["machine"]) == machine]
+        here = [result for result in results if "called_us" in result and about(result["machine"]) == machine]
+        if not here:
+            here = [result for result in results if about(result["machine"]) == machine]
+            text += f"\n## {here[0]['machine']['device']}, {here[0]['machine']['date']}\n\n{machine}\n" + "".join(map(own, costs))
+            continue
         text += f"\n## {here[0]['machine']['device']}, {here[0]['machine']['date']}\n\n{machine}\n\nAs called:\n\n"
         text += table(["workload", *MODES.values(), "ours", "ratio", "host"], map(called, here))
         text += "\nPer replay:\n\n"
         text += table(["workload", "best graph", "ours", "ratio", "best, rotated", "ours", "ratio"], map(replayed, here))
         text += "\nErrors:\n\n"
         text += table(["workload", *MODES.values(), "ours", "ours, in a graph"], map(errors, here))
+        text += "".join(map(own, costs))
     return text
 
 

@@ -129,6 +129,12 @@ function(mk_gpu_faults)
   target_link_libraries(gpu_faults PRIVATE mk_warnings mk_test_support)
 endfunction()
 
+# tools/gpu_costs.cpp measures what the interpreter itself costs; bench/gpu/run.py calls it.
+function(mk_gpu_costs)
+  add_executable(gpu_costs ${PROJECT_SOURCE_DIR}/tools/gpu_costs.cpp)
+  target_link_libraries(gpu_costs PRIVATE mk_warnings mk_runtime mk_schedule mk_passes)
+endfunction()
+
 # One program per bench/*_bench.cpp, named after it; they may use what tests use.
 function(mk_bench_folder)
   find_package(benchmark REQUIRED)

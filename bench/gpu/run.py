@@ -136,6 +136,17 @@ def machine():
     }
 
 
+def write_costs(about, path):
+    """What the interpreter itself costs, by tools/gpu_costs.cpp, in nanoseconds."""
+    printed = output_of(str(ROOT / "build/gpu/gpu_costs"))
+    if not printed:
+        print("gpu-bench: build/gpu/gpu_costs is missing or failed", file=sys.stderr)
+        return 1
+    path.write_text(json.dumps({"machine": about, "costs_ns": json.loads(printed)}, indent=1) + "\n")
+    print(f"costs in ns: {printed}", flush=True)
+    return 0
+
+
 def show(result):
     print(f"\n{result['workload']}: error {max(v for k, v in result['errors'].items() if 'megakittens' in k):.4g}, "
           f"eager's {result['eager_error']:.4g}{'' if result['right'] else '  WRONG'}")
@@ -164,6 +175,9 @@ def main():
     cache_bytes = torch.cuda.get_device_properties(0).L2_cache_size
     short = about["device"].lower().replace("nvidia", "").split()[0]
     status = 0
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    if not names:
+        status = write_costs(about, arguments.output / f"{short}-costs.json")
     for workload in WORKLOADS:
         if names and workload.name not in names:
             continue

@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 python=${PYTHON:-$([ -x .venv/bin/python ] && echo .venv/bin/python || command -v python3)}
-tools/gpu/build.sh megakittens_python
+tools/gpu/build.sh megakittens_python gpu_costs
 status=0
 PYTHONPATH="python:bench${PYTHONPATH:+:$PYTHONPATH}" "$python" bench/gpu/run.py "$@" || status=$?
 "$python" bench/report.py

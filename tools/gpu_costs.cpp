@@ -1,0 +1,145 @@
+// gpu_costs: what the interpreter itself costs on a Hopper GPU, in nanoseconds, as a line of JSON. Replays of a graph
+// of 20 launches; medians; differences of two lengths, so that what a launch costs drops out. bench/gpu/run.py calls
+// it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#include "ir/builder.hpp"
+#include "passes/pipeline.hpp"
+#include "runtime/cuda_program.hpp"
+#include "runtime/driver.hpp"
+#include "schedule/schedule.hpp"
+#include "support/error.hpp"
+
+namespace megakittens {
+namespace {
+
+using program::Instruction;
+using program::Program;
+
+constexpr int kLaunches = 20, kReplays = 31;
+constexpr unsigned kNonBlocking = 1;
+
+/// Nanoseconds a launch takes in a graph of kLaunches.
+double time_of(Program given) {
+  runtime::CudaProgram loaded(std::move(given), runtime::CudaDevice::get(0));
+  const Program& program = loaded.program();
+  std::vector<runtime::DeviceMemory> memory;
+  std::vector<runtime::CuPointer> inputs, outputs;
+  for (const program::Port& port : program.inputs)
+    inputs.push_back(memory.emplace_back(program.storages[port.storage].bytes).address());
+  for (const program::Storage& storage : program.storages)
+    if (storage.kind == program::StorageKind::output) outputs.push_back(memory.emplace_back(storage.bytes).address());
+  for (const runtime::DeviceMemory& block : memory) MK_CUDA(memset_d8(block.address(), 0, block.bytes()));
+  runtime::CuStream stream = nullptr;
+  MK_CUDA(stream_create(&stream, kNonBlocking));
+  loaded.launch(stream, inputs, outputs);
+  loaded.synchronize();
+  runtime::CuGraph graph = nullptr;
+  runtime::CuGraphExec replay = nullptr;
+  constexpr int kRelaxed = 2;
+  MK_CUDA(stream_begin_capture(stream, kRelaxed));
+  for (int i = 0; i < kLaunches; ++i) loaded.launch(stream, inputs, outputs);
+  MK_CUDA(stream_end_capture(stream, &graph));
+  MK_CUDA(graph_instantiate(&replay, graph, 0));
+  runtime::CuEvent begin = nullptr, end = nullptr;
+  MK_CUDA(event_create(&begin, 0));
+  MK_CUDA(event_create(&end, 0));
+  std::vector<double> times;
+  for (int i = 0; i < kReplays; ++i) {
+    MK_CUDA(event_record(begin, stream));
+    MK_CUDA(graph_launch(replay, stream));
+    MK_CUDA(event_record(end, stream));
+    MK_CUDA(event_synchronize(end));
+    float milliseconds = 0;
+    MK_CUDA(event_elapsed_time(&milliseconds, begin, end));
+    times.push_back(milliseconds * 1e6 / kLaunches);
+  }
+  MK_CUDA(graph_exec_destroy(replay));
+  MK_CUDA(graph_destroy(graph));
+  loaded.synchronize();
+  MK_CUDA(stream_destroy(stream));
+  std::ranges::sort(times);
+  return times[times.size() / 2];
+}
+
+/// `each` noops for every SM. Chained: a noop of one SM waits for the one before, which another SM runs.
+Program noops(std::uint32_t each, bool chained = false) {
+  Program program;
+  program.config.cluster = 1;
+  program.config.sms = runtime::CudaDevice::get(0).sms();
+  program.nodes.resize(1);
+  program.records.resize(1);
+  const std::uint32_t count = each * (chained ? 1 : program.config.sms);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    Instruction& noop = program.instructions.emplace_back();
+    std::memset(&noop, 0, sizeof(noop));
+    noop.number = i;
+    noop.prefetch_storage = program::kNoPrefetch;
+    noop.release_order[0] = 0x76543210;
+    noop.release_order[1] = 0xfedcba98;
+    if (!chained) continue;
+    if (i > 0) {
+      noop.wait_count = 1;
+      noop.waits[0] = {.counter = i - 1, .needed = 1, .arrivals = 1};
+      noop.guards[0] = 0xff;
+    }
+    if (i + 1 < count) {
+      noop.arrival_count = 1;
+      noop.arrivals[0] = i;
+      program.counters.push_back({.arrivals = 1});
+    }
+  }
+  return program;
+}
+
+/// Elementwise tiles of `rows` x 4096 in `nodes` nodes that wait for nothing.
+Program tiles(std::int64_t nodes, std::int64_t rows) {
+  ir::Builder builder("tiles");
+  const ir::Handle x = builder.input("x", ir::DType::bf16, {nodes * rows, 4096});
+  for (std::int64_t n = 0; n < nodes; ++n)
+    builder.output(builder.relu({x.value, x.view.slice(0, n * rows, (n + 1) * rows)}));
+  schedule::ScheduleOptions options;
+  options.config.cluster = 1;
+  options.config.sms = runtime::CudaDevice::get(0).sms();
+  passes::Options passes;
+  passes.fusion = false;
+  return schedule::schedule(passes::run_pipeline(builder.build(), passes), options);
+}
+
+int run() {
+  MK_CUDA(ctx_set_current(runtime::CudaDevice::get(0).context()));
+  const double launch = time_of(noops(0));
+  const double noop = (time_of(noops(1100)) - time_of(noops(100))) / 1000;
+  const double hand_off = (time_of(noops(1100, true)) - time_of(noops(100, true))) / 1000;
+  // The same tiles as one node and as many: an SM changes its node once, or with every instruction.
+  constexpr std::int64_t kNodes = 24, kRows = 132;
+  const Program one = tiles(1, kNodes * kRows), many = tiles(kNodes, kRows);
+  MK_CHECK(one.instructions.size() == many.instructions.size(), "{} and {} tiles", one.instructions.size(),
+           many.instructions.size());
+  const double instructions = static_cast<double>(one.instructions.size()) / one.config.sms;
+  const double tile = time_of(one) / instructions, changing = time_of(many) / instructions;
+  const double changes = kNodes / instructions;
+  fmt::print(
+      "{{\"launch\": {:.0f}, \"noop\": {:.1f}, \"hand_off\": {:.0f}, \"tile\": {:.1f}, \"tile_of_changing_nodes\": "
+      "{:.1f}, "
+      "\"node\": {:.0f}}}\n",
+      launch, noop, hand_off, tile, changing, (changing - tile) / changes);
+  return 0;
+}
+
+}  // namespace
+}  // namespace megakittens
+
+int main() {
+  try {
+    return megakittens::run();
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "gpu_costs: {}\n", error.what());
+    return 1;
+  }
+}
