@@ -57,6 +57,10 @@ class Launches {
       outputs_.push_back(memory_.emplace_back(program_.storages[s].bytes).address());
   }
 
+  ~Launches() { runtime::driver().stream_destroy(stream_); }
+  Launches(const Launches&) = delete;
+  Launches& operator=(const Launches&) = delete;
+
   /// Empty, or a verdict.
   std::string launch(unsigned number, std::string& detail) {
     InputSet& set = sets_[number % kInputSets];
@@ -184,8 +188,9 @@ FaultVerdict run_fault(const CheckedProgram& checked, emulator::ProgramFault fau
     write_file(plan.expected, expected);
   }
   if (verdict.verdict.empty()) verdict.verdict = "not seen";
-  // After a launch error nothing can be given back.
-  if (verdict.verdict == "launch error") static_cast<void>(launches.release());
+  // After a launch error nothing can be given back: kept for good.
+  static auto* const abandoned = new std::vector<std::unique_ptr<Launches>>;
+  if (verdict.verdict == "launch error") abandoned->push_back(std::move(launches));
   return verdict;
 }
 
