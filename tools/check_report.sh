@@ -4,3 +4,4 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 tools/build.sh release
 build/release/check_report docs/concepts/check-report.md
+.venv/bin/python bench/fault_report.py # the page of the same faults on a GPU names the checker's rules
