@@ -82,9 +82,9 @@ function(mk_test_support)
 endfunction()
 
 # One test program per folder of tests/, from its *_test.cpp, linked with every component: the folder is the CTest label.
-# SHORT names test suites (a GoogleTest filter) that get SHORT_TIMEOUT instead.
+# ENVIRONMENT is a variable that each test gets. SHORT names test suites (a GoogleTest filter) that get SHORT_TIMEOUT instead.
 function(mk_test_folder label)
-  cmake_parse_arguments(ARG "" "TIMEOUT;SHORT;SHORT_TIMEOUT" "LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "TIMEOUT;SHORT;SHORT_TIMEOUT;ENVIRONMENT" "LINK" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${label}/*_test.cpp)
   if(NOT sources)
     return()
@@ -112,7 +112,7 @@ function(mk_test_folder label)
     set(others TEST_FILTER "-${ARG_SHORT}")
   endif()
   gtest_discover_tests(${target} TEST_PREFIX "${label}." DISCOVERY_TIMEOUT 60 ${others}
-                       PROPERTIES LABELS ${label} TIMEOUT ${ARG_TIMEOUT})
+                       PROPERTIES LABELS ${label} TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT "${ARG_ENVIRONMENT}")
 endfunction()
 
 # tools/check_report.cpp writes docs/concepts/check-report.md; a small version of it is a test.
