@@ -4,12 +4,16 @@
     python bench/fault_report.py --check    only says whether it is that of the results
 """
 
-import argparse
 import json
 import pathlib
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "bench"))
+
+import pages  # noqa: E402
+from pages import table  # noqa: E402
+
 PAGE = ROOT / "docs/concepts/gpu-faults.md"
 RESULTS = ROOT / "bench/results/gpu-faults.json"
 CHECKER = ROOT / "docs/concepts/check-report.md"
@@ -29,11 +33,6 @@ the emulator. Each is tried on three programs on the whole machine and on the on
 random inputs in turn; after each launch every byte of the results is compared with those of the unfaulted build, which are
 compared with the reference first. A build that waits longer than the limit gives up.
 """
-
-
-def table(columns, rows):
-    lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
-    return "\n".join([*lines, *["| " + " | ".join(row) + " |" for row in rows]]) + "\n"
 
 
 def checker_columns(page):
@@ -88,9 +87,9 @@ def section(results, checker):
         f"{len(tried) - len(refused)} were seen** on some program. *Rule* and *schedules* are the checker's. A number in parentheses "
         f"says how many launches it took; *no place*: the program has nothing that the fault could change.\n\n"
     )
-    text += table(["fault", "rule", "schedules", *common, "the checker's program"], rows_of(faults, checker, common))
+    text += table(["fault", "rule", "schedules", *common, "the checker's program"], rows_of(faults, checker, common), numbers=False)
     if left:
-        text += "\nNot in a GPU build:\n\n" + table(["fault", "why"], left)
+        text += "\nNot in a GPU build:\n\n" + table(["fault", "why"], left, numbers=False)
     return text
 
 
@@ -104,18 +103,5 @@ def load(path):
     return json.loads(path.read_text()) if path.exists() else None
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true")
-    arguments = parser.parse_args()
-    text = page(load(RESULTS), checker_columns(CHECKER.read_text()))
-    if arguments.check:
-        same = PAGE.exists() and PAGE.read_text() == text
-        print(f"{PAGE} {'is that of' if same else 'differs from'} {RESULTS}")
-        return int(not same)
-    PAGE.write_text(text)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    pages.write(__doc__, PAGE, page(load(RESULTS), checker_columns(CHECKER.read_text())), RESULTS)

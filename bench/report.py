@@ -4,12 +4,16 @@
     python bench/report.py --check    only says whether it is that of the results
 """
 
-import argparse
 import json
 import pathlib
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "bench"))
+
+import pages  # noqa: E402
+from pages import table  # noqa: E402
+
 PAGE = ROOT / "docs/performance.md"
 RESULTS = ROOT / "bench/results"
 OURS = "megakittens"
@@ -42,11 +46,6 @@ def load(folder):
     """Results that have a machine, in the order of their files' names."""
     found = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
     return [result for result in found if "machine" in result and ("called_us" in result or "costs_ns" in result)]
-
-
-def table(columns, rows):
-    lines = ["| " + " | ".join(columns) + " |", "|---" + "|--:" * (len(columns) - 1) + "|"]
-    return "\n".join([*lines, *["| " + " | ".join(row) + " |" for row in rows]]) + "\n"
 
 
 def number(value):
@@ -108,34 +107,18 @@ def page(results):
     text = HEAD
     machines = list(dict.fromkeys(about(result["machine"]) for result in results))
     for machine in machines:
-        costs = [result["costs_ns"] for result in results if "costs_ns" in result and about(result["machine"]) == machine]
-        here = [result for result in results if "called_us" in result and about(result["machine"]) == machine]
-        if not here:
-            here = [result for result in results if about(result["machine"]) == machine]
-            text += f"\n## {here[0]['machine']['device']}, {here[0]['machine']['date']}\n\n{machine}\n" + "".join(map(own, costs))
-            continue
-        text += f"\n## {here[0]['machine']['device']}, {here[0]['machine']['date']}\n\n{machine}\n\nAs called:\n\n"
-        text += table(["workload", *MODES.values(), "ours", "ratio", "host"], map(called, here))
-        text += "\nPer replay:\n\n"
-        text += table(["workload", "best graph", "ours", "ratio", "best, rotated", "ours", "ratio"], map(replayed, here))
-        text += "\nErrors:\n\n"
-        text += table(["workload", *MODES.values(), "ours", "ours, in a graph"], map(errors, here))
-        text += "".join(map(own, costs))
+        group = [result for result in results if about(result["machine"]) == machine]
+        here = [result for result in group if "called_us" in result]
+        text += f"\n## {group[0]['machine']['device']}, {group[0]['machine']['date']}\n\n{machine}\n"
+        if here:
+            text += "\nAs called:\n\n" + table(["workload", *MODES.values(), "ours", "ratio", "host"], map(called, here))
+            text += "\nPer replay:\n\n"
+            text += table(["workload", "best graph", "ours", "ratio", "best, rotated", "ours", "ratio"], map(replayed, here))
+            text += "\nErrors:\n\n"
+            text += table(["workload", *MODES.values(), "ours", "ours, in a graph"], map(errors, here))
+        text += "".join(own(result["costs_ns"]) for result in group if "costs_ns" in result)
     return text
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true")
-    arguments = parser.parse_args()
-    text = page(load(RESULTS))
-    if arguments.check:
-        same = PAGE.exists() and PAGE.read_text() == text
-        print(f"{PAGE} {'is that of' if same else 'differs from'} {RESULTS}")
-        return int(not same)
-    PAGE.write_text(text)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    pages.write(__doc__, PAGE, page(load(RESULTS)), RESULTS)

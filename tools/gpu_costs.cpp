@@ -11,7 +11,7 @@
 #include "ir/builder.hpp"
 #include "passes/pipeline.hpp"
 #include "runtime/cuda_program.hpp"
-#include "runtime/driver.hpp"
+#include "runtime/cuda_stream.hpp"
 #include "schedule/schedule.hpp"
 #include "support/error.hpp"
 
@@ -22,7 +22,6 @@ using program::Instruction;
 using program::Program;
 
 constexpr int kLaunches = 20, kReplays = 31;
-constexpr unsigned kNonBlocking = 1;
 
 /// Nanoseconds a launch takes in a graph of kLaunches.
 double time_of(Program given) {
@@ -35,8 +34,8 @@ double time_of(Program given) {
   for (const program::Storage& storage : program.storages)
     if (storage.kind == program::StorageKind::output) outputs.push_back(memory.emplace_back(storage.bytes).address());
   for (const runtime::DeviceMemory& block : memory) MK_CUDA(memset_d8(block.address(), 0, block.bytes()));
-  runtime::CuStream stream = nullptr;
-  MK_CUDA(stream_create(&stream, kNonBlocking));
+  const runtime::Stream own;
+  const runtime::CuStream stream = own.get();
   loaded.launch(stream, inputs, outputs);
   loaded.synchronize();
   runtime::CuGraph graph = nullptr;
@@ -46,23 +45,20 @@ double time_of(Program given) {
   for (int i = 0; i < kLaunches; ++i) loaded.launch(stream, inputs, outputs);
   MK_CUDA(stream_end_capture(stream, &graph));
   MK_CUDA(graph_instantiate(&replay, graph, 0));
-  runtime::CuEvent begin = nullptr, end = nullptr;
-  MK_CUDA(event_create(&begin, 0));
-  MK_CUDA(event_create(&end, 0));
+  const runtime::Event begin, end;
   std::vector<double> times;
   for (int i = 0; i < kReplays; ++i) {
-    MK_CUDA(event_record(begin, stream));
+    MK_CUDA(event_record(begin.get(), stream));
     MK_CUDA(graph_launch(replay, stream));
-    MK_CUDA(event_record(end, stream));
-    MK_CUDA(event_synchronize(end));
+    MK_CUDA(event_record(end.get(), stream));
+    MK_CUDA(event_synchronize(end.get()));
     float milliseconds = 0;
-    MK_CUDA(event_elapsed_time(&milliseconds, begin, end));
+    MK_CUDA(event_elapsed_time(&milliseconds, begin.get(), end.get()));
     times.push_back(milliseconds * 1e6 / kLaunches);
   }
   MK_CUDA(graph_exec_destroy(replay));
   MK_CUDA(graph_destroy(graph));
   loaded.synchronize();
-  MK_CUDA(stream_destroy(stream));
   std::ranges::sort(times);
   return times[times.size() / 2];
 }

@@ -39,7 +39,7 @@ std::optional<TensorBox> box_operand(Machine& machine, const void* map, const st
     return {};
   }
   for (int d = 0; d < rank; d++) box.at[d] = at[d];
-  // Seen on an H200, whatever the type, the rank and the box; the driver's manual does not say so.
+  // An illegal instruction on an H200, whatever the type, the rank and the box (the twin tests found it).
   if (box.at[0] * static_cast<std::int64_t>(device::element_bytes(box.map.type)) % 16 != 0) {
     bad_operand(machine, "bulk tensor copy", "the innermost coordinate is not a multiple of 16 bytes");
     return {};

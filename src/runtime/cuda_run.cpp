@@ -1,6 +1,7 @@
 #include "runtime/cuda_run.hpp"
 
 #include "runtime/cuda_program.hpp"
+#include "runtime/cuda_stream.hpp"
 #include "runtime/host_run.hpp"
 #include "support/error.hpp"
 
@@ -8,31 +9,6 @@ namespace megakittens::runtime {
 namespace {
 
 constexpr unsigned kWarmLaunches = 3;
-
-/// A stream of its own, so that nothing else of this process is in the way.
-class Stream {
- public:
-  Stream() { MK_CUDA(stream_create(&stream_, 1)); }
-  ~Stream() { driver().stream_destroy(stream_); }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-  CuStream get() const { return stream_; }
-
- private:
-  CuStream stream_ = nullptr;
-};
-
-class Event {
- public:
-  Event() { MK_CUDA(event_create(&event_, 0)); }
-  ~Event() { driver().event_destroy(event_); }
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
-  CuEvent get() const { return event_; }
-
- private:
-  CuEvent event_ = nullptr;
-};
 
 double time_launches(CudaProgram& program, const Stream& stream, const std::vector<CuPointer>& inputs,
                      const std::vector<CuPointer>& outputs, unsigned launches) {

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <optional>
 
 #include "ir/reference.hpp"
 #include "jit/interpreter.hpp"
 #include "runtime/compare.hpp"
 #include "runtime/cuda_program.hpp"
+#include "runtime/cuda_stream.hpp"
 #include "runtime/host_run.hpp"
 #include "runtime/values.hpp"
 #include "support/error.hpp"
@@ -16,7 +18,6 @@
 namespace megakittens::test {
 namespace {
 
-constexpr unsigned kNonBlocking = 1;  // CU_STREAM_NON_BLOCKING
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
 
 using runtime::DeviceMemory;
@@ -44,7 +45,7 @@ class Launches {
     runtime::CudaDevice& device = runtime::CudaDevice::get(0);
     MK_CUDA(ctx_set_current(device.context()));
     loaded_ = std::make_unique<runtime::CudaProgram>(spoilt, device);
-    MK_CUDA(stream_create(&stream_, kNonBlocking));
+    stream_.emplace();
     for (unsigned s = 0; s < kInputSets; ++s) {
       InputSet& set = sets_.emplace_back();
       set.values = runtime::random_inputs(graph_, 100 + s);
@@ -57,18 +58,14 @@ class Launches {
       outputs_.push_back(memory_.emplace_back(program_.storages[s].bytes).address());
   }
 
-  ~Launches() { runtime::driver().stream_destroy(stream_); }
-  Launches(const Launches&) = delete;
-  Launches& operator=(const Launches&) = delete;
-
   /// Empty, or a verdict.
   std::string launch(unsigned number, std::string& detail) {
     InputSet& set = sets_[number % kInputSets];
     if (restores_) upload(set);
     for (std::size_t k = 0; k < outputs_.size(); ++k) MK_CUDA(memset_d8(outputs_[k], 0xff, memory_[k].bytes()));
     try {
-      loaded_->launch(stream_, set.addresses, outputs_);
-      MK_CUDA(stream_synchronize(stream_));
+      loaded_->launch(stream_->get(), set.addresses, outputs_);
+      MK_CUDA(stream_synchronize(stream_->get()));
       loaded_->check();
     } catch (const ExecutionError& error) {
       detail = error.what();
@@ -120,7 +117,7 @@ class Launches {
   const program::Program& program_;
   const bool restores_;
   std::unique_ptr<runtime::CudaProgram> loaded_;
-  runtime::CuStream stream_ = nullptr;
+  std::optional<runtime::Stream> stream_;  // once the context is current
   std::vector<InputSet> sets_;
   std::vector<DeviceMemory> memory_;
   std::vector<runtime::CuPointer> outputs_;
