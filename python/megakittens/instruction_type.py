@@ -201,7 +201,7 @@ def _infos(prefix, tensors):
 
 
 def _name(given):
-    return given.name if isinstance(given, InstructionType) or hasattr(given, "name") else given
+    return getattr(given, "name", given)
 
 
 def _path(kind, path):
