@@ -33,7 +33,7 @@ double time_of(Program given) {
     inputs.push_back(memory.emplace_back(program.storages[port.storage].bytes).address());
   for (const program::Storage& storage : program.storages)
     if (storage.kind == program::StorageKind::output) outputs.push_back(memory.emplace_back(storage.bytes).address());
-  for (const runtime::DeviceMemory& block : memory) MK_CUDA(memset_d8(block.address(), 0, block.bytes()));
+  for (const runtime::DeviceMemory& block : memory) runtime::CudaDevice::get(0).fill(block.address(), 0, block.bytes());
   const runtime::Stream own;
   const runtime::CuStream stream = own.get();
   loaded.launch(stream, inputs, outputs);

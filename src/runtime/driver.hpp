@@ -66,8 +66,6 @@ struct CuLaunchConfig {
   X(cuFuncSetAttribute, func_set_attribute, (CuFunction function, int attribute, int value))                           \
   X(cuMemAlloc_v2, mem_alloc, (CuPointer * pointer, std::size_t bytes))                                                \
   X(cuMemFree_v2, mem_free, (CuPointer pointer))                                                                       \
-  X(cuMemcpyHtoD_v2, memcpy_host_to_device, (CuPointer to, const void* from, std::size_t bytes))                       \
-  X(cuMemcpyDtoH_v2, memcpy_device_to_host, (void* to, CuPointer from, std::size_t bytes))                             \
   X(cuMemHostAlloc, mem_host_alloc, (void** pointer, std::size_t bytes, unsigned flags))                               \
   X(cuMemFreeHost, mem_free_host, (void* pointer))                                                                     \
   X(cuMemHostGetDevicePointer_v2, mem_host_get_device_pointer, (CuPointer * pointer, void* host, unsigned flags))      \
@@ -76,7 +74,6 @@ struct CuLaunchConfig {
   X(cuMemcpyDtoHAsync_v2, memcpy_device_to_host_async,                                                                 \
     (void* to, CuPointer from, std::size_t bytes, CuStream stream))                                                    \
   X(cuMemsetD8Async, memset_d8_async, (CuPointer to, unsigned char value, std::size_t bytes, CuStream stream))         \
-  X(cuMemsetD8_v2, memset_d8, (CuPointer to, unsigned char value, std::size_t bytes))                                  \
   X(cuStreamCreate, stream_create, (CuStream * stream, unsigned flags))                                                \
   X(cuStreamDestroy_v2, stream_destroy, (CuStream stream))                                                             \
   X(cuStreamSynchronize, stream_synchronize, (CuStream stream))                                                        \

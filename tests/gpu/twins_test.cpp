@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <optional>
 
+#include "runtime/cuda_device.hpp"
 #include "runtime/cuda_memory.hpp"
+#include "runtime/cuda_stream.hpp"
 #include "support/device_run.hpp"
 #include "support/error.hpp"
 #include "support/twins/compile.hpp"
@@ -17,7 +20,6 @@ using runtime::DeviceMemory;
 
 constexpr int kMaxDynamicSharedBytes = 8;  // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 constexpr int kClusterDimension = 4;       // CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
-constexpr unsigned kNonBlocking = 1;       // CU_STREAM_NON_BLOCKING
 
 /// The driver's own form of a map over memory at `base`.
 device::TensorMap encode(const device::TensorMapFields& fields, runtime::CuPointer base) {
@@ -46,7 +48,7 @@ class GpuTwins : public testing::TestWithParam<TwinGroup> {
     }
     const std::string cubin = jit::compile(twin_request(GetParam())).cubin;
     MK_CUDA(module_load_data(&module_, cubin.data()));
-    MK_CUDA(stream_create(&stream_, kNonBlocking));
+    stream_.emplace();
   }
 
   /// The output, or ExecutionError.
@@ -57,15 +59,16 @@ class GpuTwins : public testing::TestWithParam<TwinGroup> {
     parameters.out = out.as<char>();
     parameters.a = twin.a, parameters.b = twin.b, parameters.c = twin.c, parameters.d = twin.d;
     std::copy(twin.at.begin(), twin.at.end(), parameters.at);
-    MK_CUDA(memcpy_host_to_device(in.address(), twin.in.data(), twin.in.size()));
-    MK_CUDA(memcpy_host_to_device(out.address(), twin.out.data(), twin.out.size()));
+    const runtime::CudaDevice& device = runtime::CudaDevice::get(0);
+    device.upload(in.address(), twin.in.data(), twin.in.size());
+    device.upload(out.address(), twin.out.data(), twin.out.size());
     if (twin.map) {
       parameters.map = encode(twin.map->fields, (twin.map->of_output ? out : in).address());
-      if (twin.map->in_memory) MK_CUDA(memcpy_host_to_device(in.address(), &parameters.map, sizeof(parameters.map)));
+      if (twin.map->in_memory) device.upload(in.address(), &parameters.map, sizeof(parameters.map));
     }
     launch(twin, parameters);
     std::vector<std::byte> result(twin.out.size());
-    MK_CUDA(memcpy_device_to_host(result.data(), out.address(), result.size()));
+    device.download(result.data(), out.address(), result.size());
     return result;
   }
 
@@ -97,16 +100,16 @@ class GpuTwins : public testing::TestWithParam<TwinGroup> {
     config.block[0] = twin.warps * 32;
     config.grid[1] = config.grid[2] = config.block[1] = config.block[2] = 1;
     config.shared_bytes = twin.shared_bytes;
-    config.stream = stream_;
+    config.stream = stream_->get();
     config.attributes = &cluster;
     config.attribute_count = 1;
     void* arguments[] = {&parameters};
     MK_CUDA(launch_kernel(&config, function, arguments, nullptr));
-    MK_CUDA(stream_synchronize(stream_));
+    MK_CUDA(stream_synchronize(stream_->get()));
   }
 
   runtime::CuModule module_ = nullptr;
-  runtime::CuStream stream_ = nullptr;
+  std::optional<runtime::Stream> stream_;  // once the context is current
 };
 
 TEST_P(GpuTwins, do_on_the_gpu_what_they_do_on_the_host) {

@@ -111,12 +111,12 @@ TEST_F(CudaProgram, a_tensor_at_another_address_is_followed) {
 TEST_F(CudaProgram, a_captured_graph_has_a_workspace_of_its_own_and_replays_elsewhere) {
   DeviceRun run(mlp(2), small_machine());
   run.launch();
-  MK_CUDA(stream_begin_capture(run.stream, 0));
+  MK_CUDA(stream_begin_capture(run.stream.get(), 0));
   run.launch();
   run.launch();
   runtime::CuGraph graph = nullptr;
   runtime::CuGraphExec exec = nullptr;
-  MK_CUDA(stream_end_capture(run.stream, &graph));
+  MK_CUDA(stream_end_capture(run.stream.get(), &graph));
   MK_CUDA(graph_instantiate(&exec, graph, 0));
   EXPECT_EQ(run.loaded->workspaces(), 2u);
   for (int i = 0; i < 3; ++i) {

@@ -193,26 +193,17 @@ CuResult cuMemHostGetDevicePointer_v2(CuPointer* pointer, void* host, unsigned) 
   *pointer = reinterpret_cast<CuPointer>(host);
   return 0;
 }
-CuResult cuMemcpyHtoD_v2(CuPointer to, const void* from, std::size_t bytes) {
+CuResult cuMemcpyHtoDAsync_v2(CuPointer to, const void* from, std::size_t bytes, CuStream) {
   std::memcpy(at(to), from, bytes);
   return count("copies");
 }
-CuResult cuMemcpyDtoH_v2(void* to, CuPointer from, std::size_t bytes) {
+CuResult cuMemcpyDtoHAsync_v2(void* to, CuPointer from, std::size_t bytes, CuStream) {
   std::memcpy(to, at(from), bytes);
   return count("copies");
 }
-CuResult cuMemcpyHtoDAsync_v2(CuPointer to, const void* from, std::size_t bytes, CuStream) {
-  return cuMemcpyHtoD_v2(to, from, bytes);
-}
-CuResult cuMemcpyDtoHAsync_v2(void* to, CuPointer from, std::size_t bytes, CuStream) {
-  return cuMemcpyDtoH_v2(to, from, bytes);
-}
-CuResult cuMemsetD8_v2(CuPointer to, unsigned char value, std::size_t bytes) {
+CuResult cuMemsetD8Async(CuPointer to, unsigned char value, std::size_t bytes, CuStream) {
   std::memset(at(to), value, bytes);
   return count("fills");
-}
-CuResult cuMemsetD8Async(CuPointer to, unsigned char value, std::size_t bytes, CuStream) {
-  return cuMemsetD8_v2(to, value, bytes);
 }
 CuResult cuStreamCreate(CuStream* stream, unsigned) {
   auto* made = new Stream;

@@ -12,7 +12,6 @@ namespace megakittens::test {
 namespace {
 
 constexpr int kComputeCapabilityMajor = 75;  // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
-constexpr unsigned kNonBlocking = 1;         // CU_STREAM_NON_BLOCKING
 
 }  // namespace
 
@@ -61,18 +60,12 @@ DeviceRun::DeviceRun(const ir::Graph& graph, const schedule::ScheduleOptions& op
   }
   restore_inputs();
   rebind();
-  MK_CUDA(stream_create(&stream, kNonBlocking));
-}
-
-DeviceRun::~DeviceRun() {
-  runtime::driver().stream_destroy(stream);
 }
 
 void DeviceRun::restore_inputs() {
   std::vector<runtime::HostBuffer> buffers = runtime::to_buffers(program, inputs_);
   for (std::size_t i = 0; i < buffers.size(); ++i)
-    if (buffers[i].bytes() != 0)
-      MK_CUDA(memcpy_host_to_device(addresses_[program.inputs[i].storage], buffers[i].data(), buffers[i].bytes()));
+    runtime::CudaDevice::get(0).upload(addresses_[program.inputs[i].storage], buffers[i].data(), buffers[i].bytes());
 }
 
 void DeviceRun::rebind() {
@@ -88,7 +81,7 @@ void DeviceRun::launch(runtime::CuStream on) {
 }
 
 void DeviceRun::synchronize() {
-  MK_CUDA(stream_synchronize(stream));
+  MK_CUDA(stream_synchronize(stream.get()));
   loaded->check();
 }
 
@@ -102,7 +95,7 @@ void DeviceRun::move_inputs() {
 
 void DeviceRun::clear_outputs() {
   for (const std::uint32_t s : runtime::output_storages(program))
-    MK_CUDA(memset_d8(addresses_[s], 0xff, program.storages[s].bytes));
+    runtime::CudaDevice::get(0).fill(addresses_[s], 0xff, program.storages[s].bytes);
 }
 
 void DeviceRun::run() {
@@ -119,7 +112,7 @@ void DeviceRun::take_integers() {
 
 runtime::HostBuffer DeviceRun::download(std::uint32_t storage) const {
   runtime::HostBuffer buffer(program.storages[storage].bytes);
-  if (buffer.bytes() != 0) MK_CUDA(memcpy_device_to_host(buffer.data(), addresses_[storage], buffer.bytes()));
+  runtime::CudaDevice::get(0).download(buffer.data(), addresses_[storage], buffer.bytes());
   return buffer;
 }
 

@@ -5,6 +5,7 @@
 #include "passes/pipeline.hpp"
 #include "program/program.hpp"
 #include "runtime/cuda_program.hpp"
+#include "runtime/cuda_stream.hpp"
 #include "runtime/host_buffer.hpp"
 #include "schedule/schedule.hpp"
 
@@ -21,13 +22,12 @@ class DeviceRun {
  public:
   DeviceRun(const ir::Graph& graph, const schedule::ScheduleOptions& options, const passes::Options& passes = {},
             std::uint64_t input_seed = 1);
-  ~DeviceRun();
   DeviceRun(const DeviceRun&) = delete;
   DeviceRun& operator=(const DeviceRun&) = delete;
 
   /// Fills outputs with NaN patterns, launches, and waits. Throws ExecutionError where a wait expired.
   void run();
-  void launch() { launch(stream); }
+  void launch() { launch(stream.get()); }
   void launch(runtime::CuStream on);
   void synchronize();
   /// Uploads `program` as it is now.
@@ -46,7 +46,7 @@ class DeviceRun {
 
   program::Program program;
   std::unique_ptr<runtime::CudaProgram> loaded;
-  runtime::CuStream stream = nullptr;
+  runtime::Stream stream;
 
  private:
   runtime::HostBuffer download(std::uint32_t storage) const;

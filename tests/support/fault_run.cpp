@@ -62,7 +62,8 @@ class Launches {
   std::string launch(unsigned number, std::string& detail) {
     InputSet& set = sets_[number % kInputSets];
     if (restores_) upload(set);
-    for (std::size_t k = 0; k < outputs_.size(); ++k) MK_CUDA(memset_d8(outputs_[k], 0xff, memory_[k].bytes()));
+    for (std::size_t k = 0; k < outputs_.size(); ++k)
+      runtime::CudaDevice::get(0).fill(outputs_[k], 0xff, memory_[k].bytes());
     try {
       loaded_->launch(stream_->get(), set.addresses, outputs_);
       MK_CUDA(stream_synchronize(stream_->get()));
@@ -80,7 +81,7 @@ class Launches {
     auto append = [&](runtime::CuPointer from, std::size_t bytes) {
       const std::size_t at = all.size();
       all.resize(at + bytes);
-      if (bytes != 0) MK_CUDA(memcpy_device_to_host(all.data() + at, from, bytes));
+      runtime::CudaDevice::get(0).download(all.data() + at, from, bytes);
     };
     for (std::size_t k = 0; k < outputs_.size(); ++k) append(outputs_[k], memory_[k].bytes());
     if (!restores_) return all;
@@ -98,8 +99,8 @@ class Launches {
       const auto place = std::ranges::find(storages, port.storage);
       if (place == storages.end()) continue;  // an input, which the results hold
       runtime::HostBuffer buffer(program_.storages[port.storage].bytes);
-      MK_CUDA(memcpy_device_to_host(buffer.data(), outputs_[static_cast<std::size_t>(place - storages.begin())],
-                                    buffer.bytes()));
+      runtime::CudaDevice::get(0).download(buffer.data(), outputs_[static_cast<std::size_t>(place - storages.begin())],
+                                           buffer.bytes());
       const runtime::Comparison result = runtime::compare(
           port.type, runtime::to_floats(port.type, runtime::read_port(port, buffer)), expected.outputs[o]);
       if (!result.ok()) throw ExecutionError(fmt::format("'{}': {}", port.name, runtime::to_string(result)));
@@ -109,8 +110,7 @@ class Launches {
  private:
   static void upload(const InputSet& set) {
     for (std::size_t i = 0; i < set.bytes.size(); ++i)
-      if (set.bytes[i].bytes() != 0)
-        MK_CUDA(memcpy_host_to_device(set.addresses[i], set.bytes[i].data(), set.bytes[i].bytes()));
+      runtime::CudaDevice::get(0).upload(set.addresses[i], set.bytes[i].data(), set.bytes[i].bytes());
   }
 
   ir::Graph graph_;
