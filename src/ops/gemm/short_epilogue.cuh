@@ -42,6 +42,8 @@ struct ShortEpilogue {
   static constexpr uint32_t kGroups = kColumns / 32;
   static constexpr uint32_t kAhead = 2;  ///< groups of the added operand that are loaded early
   static constexpr bool kNarrow = kGroups <= kAhead;
+  /// Two groups side by side are stored together, as whole lines of 128 bytes: L2 takes those faster than halves.
+  static constexpr bool kPaired = kGroups % 2 == 0;
 
   bool usable;
   bool add;
@@ -49,23 +51,33 @@ struct ShortEpilogue {
   uint32_t output;
   char* side;
   char* out;
-  Lanes<uint64_t> side_at[2];
-  Lanes<uint64_t> out_at[2];
+  int64_t side_row_bytes;
+  int64_t out_row_bytes;
+  Lanes<uint64_t> side_at;
+  Lanes<uint64_t> out_at;
   Words<4> side_words[kAhead][2];
 
-  /// Finds out whether it serves.
+  /// Finds out whether it serves. Reads all that it needs from the slot before it looks at any of it: a tile waits for
+  /// these reads.
   template <class B>
   MK_DEVICE void prepare(const device::Context<B>& c, const TilePart& part, int32_t tile_rows, int32_t tile_columns) {
     const ShortCode code(c);
-    const GlobalOperand added(c.window(code.known && code.add ? code.source : 0));
+    const int32_t rows = c.index(gemm::kRows), columns = c.index(gemm::kColumns);
     output = code.known ? code.output : 0;
-    usable = code.known && c.index(gemm::kRows) == tile_rows && c.index(gemm::kColumns) == tile_columns &&
-             is_bf16_vector(GlobalOperand(c.window(output))) && (!code.add || is_bf16_vector(added));
+    const device::OperandWindow added_window = c.window(code.known && code.add ? code.source : 0);
+    const device::OperandWindow output_window = c.window(output);
+    const int32_t first_row = c.index(kTileRow) + static_cast<int32_t>(part.row);
+    const int32_t first_column = c.index(kTileColumn) + part.column;
+    const GlobalOperand added(added_window);
+    usable = code.known && rows == tile_rows && columns == tile_columns &&
+             is_bf16_vector(GlobalOperand(output_window)) && (!code.add || is_bf16_vector(added));
     add = usable && code.add;
     relu = code.relu;
     side = added.base;
-    const QuadPlace<B> place(c, part.row);
-    MK_UNROLL for (uint32_t h = 0; h < 2; ++h) side_at[h] = added.offset(place.row(h), place.column(h) + part.column);
+    side_row_bytes = added.row_bytes;
+    const Lanes<uint32_t> lane = device::lane_index();
+    side_at = added.offset(device::convert<int32_t>(lane >> 2) + first_row,
+                           device::convert<int32_t>((lane & 3u) * 8) + first_column);
     if constexpr (kNarrow) place_output(c, part);
   }
 
@@ -84,23 +96,38 @@ struct ShortEpilogue {
   MK_DEVICE void store(const device::Context<B>& c, const Lanes<float> (&acc)[kCount], const TilePart& part) {
     static_assert(kCount == kColumns / 2);
     if constexpr (!kNarrow) place_output(c, part);
-    MK_UNROLL for (uint32_t g = 0; g < kGroups; ++g) {
+    constexpr uint32_t kStep = kPaired ? 2 : 1;
+    MK_UNROLL for (uint32_t g = 0; g < kGroups; g += kStep) {
       MK_UNROLL for (uint32_t h = 0; h < 2; ++h) {
-        Words<4> words = row_words(acc, g, h);
-        if (add) add_side(words, side_words[g % kAhead][h]);
-        ptx::st_global_v4(out, out_at[h] + uint64_t{64 * g}, words);
+        Words<4> words = result(acc, g, h);
+        if constexpr (kPaired) {
+          Words<4> next = result(acc, g + 1, h);
+          exchange_rows(words, next);
+          ptx::st_global_v4(out, out_at + place_of(g, 8 * h + 4), next);
+        }
+        ptx::st_global_v4(out, out_at + place_of(g, 8 * h), words);
       }
-      if (add && g + kAhead < kGroups) load_side(g + kAhead);
+      MK_UNROLL for (uint32_t next = g + kAhead; next < g + kAhead + kStep; ++next) if (add && next < kGroups)
+          load_side(next);
     }
   }
 
  private:
+  /// Where a lane's first store goes: group 0 of its row, or, where lanes 16 to 31 store the second of two groups, of
+  /// the row that they share with lanes 0 to 15.
   template <class B>
   MK_DEVICE void place_output(const device::Context<B>& c, const TilePart& part) {
     const GlobalOperand operand(c.window(output));
-    const QuadPlace<B> place(c, part.row);
+    const Lanes<uint32_t> lane = device::lane_index();
+    const Lanes<uint32_t> row = kPaired ? (lane >> 2) & 3u : lane >> 2;
+    const Lanes<uint32_t> column = (lane & 3u) * 8 + (kPaired ? (lane >> 4) * 32 : Lanes<uint32_t>(0u));
     out = operand.base;
-    MK_UNROLL for (uint32_t h = 0; h < 2; ++h) out_at[h] = operand.offset(place.row(h), place.column(h) + part.column);
+    out_row_bytes = operand.row_bytes;
+    out_at = operand.offset(device::convert<int32_t>(row) + (c.index(kTileRow) + static_cast<int32_t>(part.row)),
+                            device::convert<int32_t>(column) + (c.index(kTileColumn) + part.column));
+  }
+  MK_DEVICE uint64_t place_of(uint32_t group, uint32_t row) const {
+    return static_cast<uint64_t>(out_row_bytes * row) + 64 * group;
   }
   MK_DEVICE void prefetch(uint32_t g) {
     MK_UNROLL for (uint32_t h = 0; h < 2; ++h) side_words[g][h] = Words<4>{};
@@ -108,7 +135,25 @@ struct ShortEpilogue {
   }
   MK_DEVICE void load_side(uint32_t group) {
     MK_UNROLL for (uint32_t h = 0; h < 2; ++h) side_words[group % kAhead][h] =
-        ptx::ld_global_v4(side, side_at[h] + uint64_t{64 * group});
+        ptx::ld_global_v4(side, side_at + (static_cast<uint64_t>(side_row_bytes * (8 * h)) + uint64_t{64 * group}));
+  }
+  /// Group g of row half h as it is stored.
+  template <uint32_t kCount>
+  MK_DEVICE Words<4> result(const Lanes<float> (&acc)[kCount], uint32_t g, uint32_t h) const {
+    Words<4> words = row_words(acc, g, h);
+    if (add) add_side(words, side_words[g % kAhead][h]);
+    return words;
+  }
+  /// Before, a lane holds two neighbouring groups of its own row; after, `first` is a group of the lower row of lanes
+  /// l and l ^ 16, the first one in the lower lane and the second one in the upper, and `second` the same of the upper
+  /// row.
+  static MK_DEVICE void exchange_rows(Words<4>& first, Words<4>& second) {
+    const Lanes<bool> upper = (device::lane_index() & 16u) != 0u;
+    MK_UNROLL for (uint32_t i = 0; i < 4; ++i) {
+      const Lanes<uint32_t> got = device::shuffle_xor(device::select(upper, first.w[i], second.w[i]), 16);
+      first.w[i] = device::select(upper, got, first.w[i]);
+      second.w[i] = device::select(upper, second.w[i], got);
+    }
   }
   /// Group g of row half h, rounded: eight neighbouring columns of one block in each lane of a quad.
   template <uint32_t kCount>

@@ -39,15 +39,17 @@ MK_DEVICE void stage_chunk(Context<B>& c, uint32_t k) {
   sync_consumers(c);
 }
 
-/// acc += A * B for the warpgroup's 64 rows. Staged: chunks come by stage_chunk, one at a time. One loop a kind: with
-/// the kinds' products in branches of one loop the assembler serialises them (C7520).
+/// acc = A * B for the warpgroup's 64 rows. Staged: chunks come by stage_chunk, one at a time. One loop a kind: with
+/// the kinds' products in branches of one loop the assembler serialises them (C7520). The first chunk stands before the
+/// loop because its first product overwrites the accumulators, which therefore need no zeros; the assembler must see
+/// that it never reads them, or it keeps them alive between instructions.
 template <class In, bool kTransB, class B>
 MK_DEVICE void multiply(Context<B>& c, bool staged, Lanes<float> (&acc)[kAccumulators]) {
   using namespace megakittens::sm90;
   using device::Swizzle;
   constexpr uint32_t kStepB = kTransB ? k_step_n_major(Swizzle::k128B) : k_step_k_major();
   const uint32_t warpgroup = c.warp / 4, count = gemm::stages<Tile>(c);
-  MK_ROLLED for (uint32_t k = 0; k < count; ++k) {
+  auto chunk = [&](uint32_t k, bool first) MK_INLINE {
     if (staged)
       stage_chunk(c, k);
     else
@@ -57,20 +59,24 @@ MK_DEVICE void multiply(Context<B>& c, bool staged, Lanes<float> (&acc)[kAccumul
     const uint64_t b = kTransB ? n_major(Tile::address_b(c, stage), Swizzle::k128B, 8192)
                                : k_major(Tile::address_b(c, stage), Swizzle::k128B);
     ptx::wgmma_fence();
-    MK_UNROLL for (uint32_t step = 0; step < gemm::kStageDepth / 16; ++step)
-        ptx::wgmma<In, kColumnsB, kTransB>(acc, advance(a, step * k_step_k_major()), advance(b, step * kStepB), true);
+    MK_UNROLL for (uint32_t step = 0; step < gemm::kStageDepth / 16; ++step) ptx::wgmma<In, kColumnsB, kTransB>(
+        acc, advance(a, step * k_step_k_major()), advance(b, step * kStepB), !first || step > 0);
     ptx::wgmma_commit_group();
     if (staged) {
       ptx::wgmma_wait_group<0>();
       sync_consumers(c);
-    } else if (k > 0) {
-      ptx::wgmma_wait_group<1>();
-      release_stage(c, k - 1, count);
     }
+  };
+  chunk(0, true);
+  MK_ROLLED for (uint32_t k = 1; k < count; ++k) {
+    chunk(k, false);
+    if (staged) continue;
+    ptx::wgmma_wait_group<1>();
+    release_stage(c, k - 1, count);
   }
   ptx::wgmma_wait_group<0>();
   ptx::keep_in_order(acc);
-  if (!staged && count > 0) release_stage(c, count - 1, count);
+  if (!staged) release_stage(c, count - 1, count);
 }
 
 /// The two pages of the general types: A's and B's staging.
@@ -140,7 +146,6 @@ struct Gemm : Quiet {
                                   Lanes<float> (&acc)[kAccumulators]) {
     ShortEpilogue<kColumnsB> epilogue;
     epilogue.prepare(c, part, kRowsA, kColumnsB);
-    MK_UNROLL for (uint32_t i = 0; i < kAccumulators; ++i) acc[i] = 0.0f;
     wait_stage_full_warp(c, 0);
     if (c.aborted) epilogue.add = false;
     epilogue.prefetch_before();
@@ -149,6 +154,7 @@ struct Gemm : Quiet {
       wait_page_warp(c, kGeneralPageB);
     }
     if (kind.exact) {
+      MK_UNROLL for (uint32_t i = 0; i < kAccumulators; ++i) acc[i] = 0.0f;
       exact::multiply<kColumnsB>(c, matrix_a(c), matrix_b(c), c.page_address(kGeneralPageA),
                                  c.page_address(kGeneralPageB), acc);
     } else if (kind.n_major) {
