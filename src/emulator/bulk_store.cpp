@@ -67,7 +67,7 @@ class BulkStoreAgent final : public Agent {
       return;
     }
     for (std::uint32_t r = 0, n = box->rows(); r < n; r++) {
-      const TensorBox::Row row = box->row(r);
+      const TensorBox::Row row = box->written_row(r);
       if (row.length > 0) write_run(machine, row.address, data_.data() + r * box->row_bytes() + row.skip, row.length);
     }
   }
@@ -135,6 +135,8 @@ void bulk_store_tensor(const void* map, const std::int32_t* at, int rank, std::u
   auto agent = std::make_unique<BulkStoreAgent>(machine);
   agent->box = box_operand(machine, map, at, rank);
   if (!agent->box || !check_box_address(machine, *agent->box, source)) return;
+  // An illegal instruction on an H200, where loads take it.
+  if (at[0] < 0) return bad_operand(machine, "bulk tensor store", "the innermost coordinate is negative");
   agent->bytes = agent->box->bytes();
   agent->reduction = reduction;
   agent->element = agent->box->map.type;

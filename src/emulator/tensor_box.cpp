@@ -23,6 +23,12 @@ TensorBox::Row TensorBox::row(std::uint32_t number) const {
   return out;
 }
 
+TensorBox::Row TensorBox::written_row(std::uint32_t number) const {
+  Row out = row(number);
+  out.length = (out.length + 15) / 16 * 16;
+  return out;
+}
+
 const char* fault_of(const device::TensorMapFields& map) {
   if (map.magic != device::kTensorMapMagic) return "the tensor map was never filled";
   if (map.rank < 1 || map.rank > device::kMaxTensorMapRank) return "the map's rank is not 1 to 5";

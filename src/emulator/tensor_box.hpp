@@ -26,6 +26,9 @@ struct TensorBox {
     std::uint32_t length;   // bytes inside; 0: the whole row lies outside
   };
   Row row(std::uint32_t number) const;
+  /// What a store or a reduction writes of it: whole 16-byte pieces, also over the tensor's end (the twin tests found
+  /// it on an H200).
+  Row written_row(std::uint32_t number) const;
 };
 
 /// Why the hardware would refuse this map, or null.

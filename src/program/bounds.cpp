@@ -21,7 +21,8 @@ void check_config(const Config& config) {
   MK_BOUND(config.cluster == 1 || config.cluster == 2, "cluster size {}; 1 and 2 are possible", config.cluster);
   MK_BOUND(config.sms % config.cluster == 0, "{} SMs do not divide into clusters of {}", config.sms, config.cluster);
   MK_BOUND(config.slots >= 1 && config.slots <= 16, "{} slots; 1 to 16 are possible", config.slots);
-  MK_BOUND(config.pages >= 1 && config.pages <= 64, "{} pages; 1 to 64 are possible", config.pages);
+  // A release order names a page by four bits.
+  MK_BOUND(config.pages >= 1 && config.pages <= 16, "{} pages; 1 to 16 are possible", config.pages);
   MK_BOUND(config.page_bytes >= 1024 && config.page_bytes <= (1u << 20) && config.page_bytes % 1024 == 0,
            "pages of {} bytes", config.page_bytes);
 }
@@ -126,8 +127,12 @@ void check_records(const Program& program) {
       const std::string part = fmt::format("{}, operand {}", what, k);
       check_extent(program, operand.storage, static_cast<ElementType>(operand.type), operand.offset, kMaxTileRank,
                    operand.sizes, operand.strides, part);
-      MK_BOUND(operand.map == kNoMap || operand.map < program.maps.size(), "{}: tensor map {} of {}", part, operand.map,
-               program.maps.size());
+      if (operand.map == kNoMap) continue;
+      MK_BOUND(operand.map < program.maps.size(), "{}: tensor map {} of {}", part, operand.map, program.maps.size());
+      const TensorMapDescription& map = program.maps[operand.map];
+      MK_BOUND(k < record.operand_count - record.output_count || Wide(map.sizes[0]) * size_of(map.type) % 16 == 0,
+               "{}: a store through tensor map {} would write past rows of {} elements", part, operand.map,
+               map.sizes[0]);
     }
     check_code(record, what);
   }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "ir/builder.hpp"
+#include "support/graphs.hpp"
 #include "support/run_graph.hpp"
 
 namespace megakittens::test {
@@ -123,6 +124,11 @@ TEST(ViewGraph, updates_in_place_change_what_the_view_shows_and_nothing_else) {
     b.output(third);
     EXPECT_EQ(run_and_compare(b.build(), small_machine()), "") << ir::name_of(dtype);
   }
+}
+
+TEST(ViewGraph, what_lies_beside_a_written_slice_stays) {
+  for (const DType dtype : {DType::bf16, DType::f32})
+    EXPECT_EQ(run_and_compare(test::written_slice(dtype), small_machine()), "") << ir::name_of(dtype);
 }
 
 TEST(ViewGraph, an_update_of_a_computed_tensor_is_seen_by_later_readers_only) {

@@ -6,6 +6,7 @@
 #include "ir/builder.hpp"
 #include "support/device_run.hpp"
 #include "support/error.hpp"
+#include "support/graphs.hpp"
 
 namespace megakittens::test {
 namespace {
@@ -118,6 +119,10 @@ TEST_F(Gpu, writes_in_place_are_right) {
   Handle after = b.assign(target, b.mul(y, y));
   b.output(b.relu(after));
   expect_right(b.build());
+}
+
+TEST_F(Gpu, what_lies_beside_a_written_slice_stays) {
+  for (const DType dtype : {DType::bf16, DType::f32}) expect_right(written_slice(dtype));
 }
 
 TEST_F(Gpu, two_programs_on_two_streams_stay_apart) {

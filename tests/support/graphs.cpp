@@ -61,4 +61,12 @@ ir::Graph transformer(const TransformerShape& shape) {
   return builder.build();
 }
 
+ir::Graph written_slice(ir::DType dtype) {
+  ir::Builder builder("written_slice");
+  const ir::Handle x = builder.input("x", dtype, {96, 640}), y = builder.input("y", dtype, {96, 512});
+  const ir::Handle read{y.value, y.view.slice(1, 0, 301)};
+  builder.output(builder.assign({x.value, x.view.slice(1, 8, 309)}, builder.mul(read, read)));
+  return builder.build();
+}
+
 }  // namespace megakittens::test

@@ -18,4 +18,8 @@ struct TransformerShape {
 /// attention, output projection, residual, gate, up, silu(gate) * up, down, residual. bf16, weights as inputs.
 ir::Graph transformer(const TransformerShape& shape);
 
+/// Writes 301 columns of a wide x [96, 640] in place, from column 8 on: addresses and pitch are multiples of 16 bytes,
+/// the written rows are not.
+ir::Graph written_slice(ir::DType dtype);
+
 }  // namespace megakittens::test

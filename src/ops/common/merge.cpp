@@ -110,4 +110,8 @@ bool bulk_suited(const ir::View& view, ir::DType dtype, bool broadcast_batch) {
   return true;
 }
 
+bool bulk_storable(const ir::View& view, ir::DType dtype) {
+  return bulk_suited(view, dtype) && view.sizes[3] * ir::size_of(dtype) % 16 == 0;
+}
+
 }  // namespace megakittens::ops

@@ -40,4 +40,8 @@ std::optional<std::string> stride_problem(const ir::View& view, ir::DType dtype)
 /// `broadcast_batch` the first two dimensions may be broadcast: their map has one element there.
 bool bulk_suited(const ir::View& view, ir::DType dtype, bool broadcast_batch = false);
 
+/// Bulk tensor stores may write it: rows are multiples of 16 bytes as well. A store at a tensor's edge writes whole
+/// 16-byte pieces, past the last element that the map names (seen on an H200): into whatever lies there.
+bool bulk_storable(const ir::View& view, ir::DType dtype);
+
 }  // namespace megakittens::ops

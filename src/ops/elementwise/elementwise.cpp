@@ -31,7 +31,7 @@ std::optional<Slots> assign_slots(const Space& space) {
     bool output = static_cast<int>(k) >= space.inputs;
     bool matrix = view.strides[3] != 0 && view.strides[2] != 0;
     int bytes = ir::size_of(space.types[k]);
-    if (output && !bulk_suited(view, space.types[k])) return std::nullopt;
+    if (output && !bulk_storable(view, space.types[k])) return std::nullopt;
     slots.mapped.push_back(output || (matrix && bulk_suited(view, space.types[k])));
     if (!output && matrix && !slots.mapped.back()) return std::nullopt;
     slots.number.push_back(-1);
@@ -83,7 +83,9 @@ std::optional<std::string> Elementwise::unsuited(const ir::Graph& graph, const i
   if (space.single_row) return "elementwise: a single row has no tiles";
   if (space.views[0].sizes[3] < kTileColumns) return "elementwise: rows are shorter than a tile";
   std::optional<Slots> slots = assign_slots(space);
-  if (!slots) return "elementwise: an operand's base, strides or pitch do not suit bulk copies (multiples of 16 bytes)";
+  if (!slots)
+    return "elementwise: an operand's base, strides or pitch, or a result's row, do not suit bulk copies (multiples of "
+           "16 bytes)";
   if (slots->per_tile == 0) return "elementwise: no operand is a matrix";
   if (options.tiling == Tiling::seed && slots->per_tile > 3)
     return "elementwise: the seed's tile of 128 rows holds at most three operands";
