@@ -136,7 +136,8 @@ void bulk_store_tensor(const void* map, const std::int32_t* at, int rank, std::u
   agent->box = box_operand(machine, map, at, rank);
   if (!agent->box || !check_box_address(machine, *agent->box, source)) return;
   // An illegal instruction on an H200, where loads take it.
-  if (at[0] < 0) return bad_operand(machine, "bulk tensor store", "the innermost coordinate is negative");
+  for (int d = 0; d < rank; d++)
+    if (at[d] < 0) return bad_operand(machine, "bulk tensor store", "a coordinate is negative");
   agent->bytes = agent->box->bytes();
   agent->reduction = reduction;
   agent->element = agent->box->map.type;

@@ -51,10 +51,8 @@ struct ShortEpilogue {
   uint32_t output;
   char* side;
   char* out;
-  int64_t side_row_bytes;
-  int64_t out_row_bytes;
-  Lanes<uint64_t> side_at;
-  Lanes<uint64_t> out_at;
+  Lanes<uint64_t> side_at[2];
+  Lanes<uint64_t> out_at[2];
   Words<4> side_words[kAhead][2];
 
   /// Finds out whether it serves. Reads all that it needs from the slot before it looks at any of it: a tile waits for
@@ -66,19 +64,15 @@ struct ShortEpilogue {
     output = code.known ? code.output : 0;
     const device::OperandWindow added_window = c.window(code.known && code.add ? code.source : 0);
     const device::OperandWindow output_window = c.window(output);
-    const int32_t first_row = c.index(kTileRow) + static_cast<int32_t>(part.row);
-    const int32_t first_column = c.index(kTileColumn) + part.column;
     const GlobalOperand added(added_window);
     usable = code.known && rows == tile_rows && columns == tile_columns &&
              is_bf16_vector(GlobalOperand(output_window)) && (!code.add || is_bf16_vector(added));
     add = usable && code.add;
     relu = code.relu;
     side = added.base;
-    side_row_bytes = added.row_bytes;
-    const Lanes<uint32_t> lane = device::lane_index();
-    side_at = added.offset(device::convert<int32_t>(lane >> 2) + first_row,
-                           device::convert<int32_t>((lane & 3u) * 8) + first_column);
-    if constexpr (kNarrow) place_output(c, part);
+    const QuadPlace<B> place(c, part.row);
+    MK_UNROLL for (uint32_t h = 0; h < 2; ++h) side_at[h] = added.offset(place.row(h), place.column(h) + part.column);
+    if constexpr (!kPaired) place_output(c, part);
   }
 
   /// Starts the added operand's first loads. After the first stage is full: that stands for its waits as well.
@@ -95,58 +89,53 @@ struct ShortEpilogue {
   template <uint32_t kCount, class B>
   MK_DEVICE void store(const device::Context<B>& c, const Lanes<float> (&acc)[kCount], const TilePart& part) {
     static_assert(kCount == kColumns / 2);
-    if constexpr (!kNarrow) place_output(c, part);
-    constexpr uint32_t kStep = kPaired ? 2 : 1;
-    MK_UNROLL for (uint32_t g = 0; g < kGroups; g += kStep) {
-      MK_UNROLL for (uint32_t h = 0; h < 2; ++h) {
-        Words<4> words = result(acc, g, h);
-        if constexpr (kPaired) {
-          Words<4> next = result(acc, g + 1, h);
-          exchange_rows(words, next);
-          ptx::st_global_v4(out, out_at + place_of(g, 8 * h + 4), next);
-        }
-        ptx::st_global_v4(out, out_at + place_of(g, 8 * h), words);
-      }
-      MK_UNROLL for (uint32_t next = g + kAhead; next < g + kAhead + kStep; ++next) if (add && next < kGroups)
-          load_side(next);
-    }
+    if constexpr (kPaired)
+      store_pairs(c, acc, part);
+    else
+      store_groups(acc);
   }
 
  private:
-  /// Where a lane's first store goes: group 0 of its row, or, where lanes 16 to 31 store the second of two groups, of
-  /// the row that they share with lanes 0 to 15.
-  template <class B>
-  MK_DEVICE void place_output(const device::Context<B>& c, const TilePart& part) {
+  template <uint32_t kCount>
+  MK_DEVICE void store_groups(const Lanes<float> (&acc)[kCount]) {
+    MK_UNROLL for (uint32_t g = 0; g < kGroups; ++g) {
+      MK_UNROLL for (uint32_t h = 0; h < 2; ++h) {
+        Words<4> words = row_words(acc, g, h);
+        if (add) add_side(words, side_words[g % kAhead][h]);
+        ptx::st_global_v4(out, out_at[h] + uint64_t{64 * g}, words);
+      }
+      if (add && g + kAhead < kGroups) load_side(g + kAhead);
+    }
+  }
+  /// Lanes 0 to 15 store the first group of a pair, lanes 16 to 31 the second, of the same rows: four at a time.
+  template <uint32_t kCount, class B>
+  MK_DEVICE void store_pairs(const device::Context<B>& c, const Lanes<float> (&acc)[kCount], const TilePart& part) {
     const GlobalOperand operand(c.window(output));
     const Lanes<uint32_t> lane = device::lane_index();
-    const Lanes<uint32_t> row = kPaired ? (lane >> 2) & 3u : lane >> 2;
-    const Lanes<uint32_t> column = (lane & 3u) * 8 + (kPaired ? (lane >> 4) * 32 : Lanes<uint32_t>(0u));
-    out = operand.base;
-    out_row_bytes = operand.row_bytes;
-    out_at = operand.offset(device::convert<int32_t>(row) + (c.index(kTileRow) + static_cast<int32_t>(part.row)),
-                            device::convert<int32_t>(column) + (c.index(kTileColumn) + part.column));
+    const Lanes<int32_t> row = device::convert<int32_t>((lane >> 2) & 3u);
+    const Lanes<int32_t> column = device::convert<int32_t>((lane & 3u) * 8 + (lane >> 4) * 32);
+    const Lanes<uint64_t> at = operand.offset(row + (c.index(kTileRow) + static_cast<int32_t>(part.row)),
+                                              column + (c.index(kTileColumn) + part.column));
+    const uint64_t four_rows = static_cast<uint64_t>(operand.row_bytes) * 4;
+    MK_UNROLL for (uint32_t g = 0; g < kGroups; g += 2) {
+      MK_UNROLL for (uint32_t h = 0; h < 2; ++h) {
+        Words<4> first = row_words(acc, g, h), second = row_words(acc, g + 1, h);
+        if (add) {
+          add_side(first, side_words[0][h]);
+          add_side(second, side_words[1][h]);
+        }
+        exchange_rows(first, second);
+        ptx::st_global_v4(operand.base, at + (uint64_t{64 * g} + 2 * h * four_rows), first);
+        ptx::st_global_v4(operand.base, at + (uint64_t{64 * g} + (2 * h + 1) * four_rows), second);
+      }
+      if (add && g + kAhead < kGroups) {
+        load_side(g + kAhead);
+        load_side(g + kAhead + 1);
+      }
+    }
   }
-  MK_DEVICE uint64_t place_of(uint32_t group, uint32_t row) const {
-    return static_cast<uint64_t>(out_row_bytes * row) + 64 * group;
-  }
-  MK_DEVICE void prefetch(uint32_t g) {
-    MK_UNROLL for (uint32_t h = 0; h < 2; ++h) side_words[g][h] = Words<4>{};
-    if (add) load_side(g);
-  }
-  MK_DEVICE void load_side(uint32_t group) {
-    MK_UNROLL for (uint32_t h = 0; h < 2; ++h) side_words[group % kAhead][h] =
-        ptx::ld_global_v4(side, side_at + (static_cast<uint64_t>(side_row_bytes * (8 * h)) + uint64_t{64 * group}));
-  }
-  /// Group g of row half h as it is stored.
-  template <uint32_t kCount>
-  MK_DEVICE Words<4> result(const Lanes<float> (&acc)[kCount], uint32_t g, uint32_t h) const {
-    Words<4> words = row_words(acc, g, h);
-    if (add) add_side(words, side_words[g % kAhead][h]);
-    return words;
-  }
-  /// Before, a lane holds two neighbouring groups of its own row; after, `first` is a group of the lower row of lanes
-  /// l and l ^ 16, the first one in the lower lane and the second one in the upper, and `second` the same of the upper
-  /// row.
+  /// Before, a lane holds two groups of its own row. After, lanes l and l + 16 hold, of the row of l, the first and the
+  /// second group in `first`, and of the row of l + 16 in `second`.
   static MK_DEVICE void exchange_rows(Words<4>& first, Words<4>& second) {
     const Lanes<bool> upper = (device::lane_index() & 16u) != 0u;
     MK_UNROLL for (uint32_t i = 0; i < 4; ++i) {
@@ -154,6 +143,21 @@ struct ShortEpilogue {
       first.w[i] = device::select(upper, got, first.w[i]);
       second.w[i] = device::select(upper, second.w[i], got);
     }
+  }
+  template <class B>
+  MK_DEVICE void place_output(const device::Context<B>& c, const TilePart& part) {
+    const GlobalOperand operand(c.window(output));
+    const QuadPlace<B> place(c, part.row);
+    out = operand.base;
+    MK_UNROLL for (uint32_t h = 0; h < 2; ++h) out_at[h] = operand.offset(place.row(h), place.column(h) + part.column);
+  }
+  MK_DEVICE void prefetch(uint32_t g) {
+    MK_UNROLL for (uint32_t h = 0; h < 2; ++h) side_words[g][h] = Words<4>{};
+    if (add) load_side(g);
+  }
+  MK_DEVICE void load_side(uint32_t group) {
+    MK_UNROLL for (uint32_t h = 0; h < 2; ++h) side_words[group % kAhead][h] =
+        ptx::ld_global_v4(side, side_at[h] + uint64_t{64 * group});
   }
   /// Group g of row half h, rounded: eight neighbouring columns of one block in each lane of a quad.
   template <uint32_t kCount>

@@ -70,9 +70,10 @@ MK_DEVICE void multiply(Context<B>& c, bool staged, Lanes<float> (&acc)[kAccumul
   chunk(0, true);
   MK_ROLLED for (uint32_t k = 1; k < count; ++k) {
     chunk(k, false);
-    if (staged) continue;
-    ptx::wgmma_wait_group<1>();
-    release_stage(c, k - 1, count);
+    if (!staged) {
+      ptx::wgmma_wait_group<1>();
+      release_stage(c, k - 1, count);
+    }
   }
   ptx::wgmma_wait_group<0>();
   ptx::keep_in_order(acc);
