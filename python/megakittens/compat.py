@@ -27,6 +27,13 @@ def optimize(backend, fn):
     return torch._dynamo.optimize(backend, nopython=True, dynamic=False)(fn)
 
 
+def keep_device_guard():
+    """Where PyTorch is built for GPUs and finds none, the first thread that traces leaves PyTorch a guard that ends with it,
+    and the next thread to trace crashes (2.11). So the thread that imports this is the first."""
+    if torch.version.cuda is not None and torch.cuda.device_count() == 0 and hasattr(torch._C, "_ensureCUDADeviceGuardSet"):
+        torch._C._ensureCUDADeviceGuardSet()
+
+
 def raise_recompile_limit():
     """Dynamo stops after a few shapes of one function; here each is a schedule of milliseconds."""
     torch._dynamo.config.recompile_limit *= 4

@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import threading
 
 import torch
 
@@ -10,6 +11,9 @@ from megakittens.backend import compile_graph
 from megakittens.cuda import COMPILES
 from megakittens.errors import Error, UnsupportedError, UserError
 from megakittens.signature import Signature
+
+compat.keep_device_guard()
+_tracing = threading.RLock()  # Dynamo's settings are those of the process: that shapes are fixed, and when not to compile
 
 
 def compile(fn=None, **options):
@@ -63,7 +67,13 @@ class Compiled:
         return self._call(args, kwargs)
 
     def _call(self, args, kwargs):
-        """Through Dynamo, which captures where this call is none that it knows."""
+        """Through Dynamo, which captures where this call is none that it knows. One thread at a time."""
+        if compat_calls.is_compiling():
+            return self._trace(args, kwargs)
+        with _tracing:
+            return self._trace(args, kwargs)
+
+    def _trace(self, args, kwargs):
         compiled = self._hooked if compat_calls.has_hooks(self._original) else self._compiled
         while True:
             try:
