@@ -127,11 +127,11 @@ class Evaluator {
                   : ref.kind == Ref::Kind::accumulator ? accumulator.data()
                                                        : constants[a].data();
       }
-      const float* first = args[0];
-      MK_CHECK(first != nullptr || count == 0, "{} has a step without arguments", node.name);
+      MK_CHECK(!step.args.empty(), "{} has a step without arguments", node.name);
+      const float* first = args[0];  // null where there are no elements
       std::vector<float> result(static_cast<std::size_t>(count));
       bool keeps = step.op == PointwiseOp::round && numerics_ == ReferenceNumerics::exact && is_floating(step.dtype);
-      for (std::size_t i = 0; i < result.size(); ++i) {
+      for (std::size_t i = 0; first != nullptr && i < result.size(); ++i) {
         if (step.op == PointwiseOp::round)
           result[i] = keeps ? first[i] : round_to(step.dtype, first[i]);
         else
