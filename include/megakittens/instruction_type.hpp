@@ -117,8 +117,10 @@ class Plugin {
 }  // namespace megakittens
 
 /// Begins the one function of a plug-in: MEGAKITTENS_PLUGIN(plugin) { plugin.add(std::make_shared<RmsNorm>()); }
+// NOLINTBEGIN(bugprone-macro-parentheses): a parameter's name
 #define MEGAKITTENS_PLUGIN(plugin)                                                                \
   extern "C" __attribute__((visibility("default"))) std::uint32_t megakittens_plugin_version() { \
     return megakittens::kPluginVersion;                                                           \
   }                                                                                               \
   extern "C" __attribute__((visibility("default"))) void megakittens_plugin(megakittens::Plugin& plugin)
+// NOLINTEND(bugprone-macro-parentheses)

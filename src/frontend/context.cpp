@@ -26,7 +26,7 @@ std::string Context::unique_name(const std::string& wanted) {
   return count++ == 0 ? wanted : unique_name(fmt::format("{}_{}", wanted, count - 1));
 }
 
-ir::ValueId Context::add_input(std::string name, ir::Tensor tensor) {
+ir::ValueId Context::add_input(const std::string& name, ir::Tensor tensor) {
   auto id = static_cast<ir::ValueId>(graph_.values.size());
   graph_.values.push_back({.name = unique_name(name),
                            .tensor = std::move(tensor),

@@ -98,7 +98,7 @@ class Context {
   int owner(int index) const { return owner_[static_cast<std::size_t>(index)]; }
   void set_owner(int index, int owner) { owner_[static_cast<std::size_t>(index)] = owner; }
 
-  ir::ValueId add_input(std::string name, ir::Tensor tensor);
+  ir::ValueId add_input(const std::string& name, ir::Tensor tensor);
   /// Adds a node for FX node `index`; its outputs are the tensors, or new versions of storages where a mutation is
   /// given
   /// (`of` is a root). Returns what each output shows.

@@ -86,7 +86,9 @@ std::optional<ir::View> scattered_part(Context& context, int scatter, const ir::
       return diagonal_view(base, call.integer(2, "offset", 0), call.integer(3, "dim1", 0), call.integer(4, "dim2", 1));
     if (target == "aten.as_strided_scatter.default") return strided_view(call, base, 2);
   } catch (const NotResolved&) {
+    return std::nullopt;
   } catch (const UserError&) {
+    return std::nullopt;
   }
   return std::nullopt;
 }
@@ -176,12 +178,15 @@ Results resolve_scatter(const Call& call) {
   const Symbol source = context.results(call.node_at(1, "src")).at(0);
   if (std::holds_alternative<std::monostate>(source)) throw NotResolved("the source is not a tensor");
   TensorSymbol storage = call.tensor(0, "self");
-  if (!scattered_part(context, call.index(), storage.view)) throw NotResolved("the part it writes is not a view");
-  if (!can_overwrite(context, base, call.index(), call.index())) storage = context.copy(call.index(), storage);
-  ir::View part = *scattered_part(context, call.index(), storage.view);
+  std::optional<ir::View> part = scattered_part(context, call.index(), storage.view);
+  if (part && !can_overwrite(context, base, call.index(), call.index())) {
+    storage = context.copy(call.index(), storage);
+    part = scattered_part(context, call.index(), storage.view);
+  }
+  if (!part) throw NotResolved("the part it writes is not a view");
   const auto* tensor = std::get_if<TensorSymbol>(&source);
-  if (tensor == nullptr || *tensor != TensorSymbol{storage.root, part})
-    context.write(call.index(), source, {storage.root, part});
+  if (tensor == nullptr || *tensor != TensorSymbol{storage.root, *part})
+    context.write(call.index(), source, {storage.root, *part});
   return {storage};
 }
 
