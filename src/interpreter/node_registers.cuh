@@ -69,7 +69,8 @@ MK_DEVICE void resolve_node(const Context<B>& c, const NodeWords& words, NodeReg
   const Lanes<bool> used = device::lane_index() < r.operands;
   const Lanes<bool> of_call = head.w[0] < c.launch.call_storages;
   const Lanes<uint64_t> bound =
-      ptx::ld_global_u64(c.launch.storages, device::convert<uint64_t>(head.w[0]) * 8, used && !of_call, uint64_t{0});
+      ptx::ld_global_u64(static_cast<const void*>(c.launch.storages), device::convert<uint64_t>(head.w[0]) * 8,
+                         used && !of_call, uint64_t{0});
   const Lanes<uint64_t> storage =
       device::select(of_call, device::look_up(c.launch.storage_of_call, device::select(of_call, head.w[0], 0u)), bound);
   // The record has the map in the lower half of its second word, then type and flags.

@@ -1,7 +1,7 @@
 // Users' types for the emulator: the host's compiler makes a library of the interpreter and their device halves.
-#include <stdlib.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <map>
 #include <mutex>
 
@@ -48,7 +48,8 @@ fs::path source_folder(const fs::path& cache) {
       fs::create_directories(file.parent_path());
       write_file(file, source.text);
     }
-  fs::permissions(fresh, fs::perms(0755));
+  using enum fs::perms;
+  fs::permissions(fresh, owner_all | group_read | group_exec | others_read | others_exec);
   fs::rename(fresh, folder, ignored);
   if (ignored) fs::remove_all(fresh);  // another process was first
   return folder;

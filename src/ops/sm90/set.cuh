@@ -12,9 +12,11 @@ struct Set {
   /// Calls f with the device half of an icode. An unknown one is taken as a noop (verified programs have none).
   template <class F>
   static MK_DEVICE void visit(uint32_t icode, F&& f) {
+// NOLINTBEGIN(bugprone-macro-parentheses): a type's name
 #define MK_DEVICE_HALF(Struct, first, last) \
   if (icode - kIcode_##first <= uint32_t{kIcode_##last - kIcode_##first}) return f(Struct{});
 #include "ops/ops.def"
+    // NOLINTEND(bugprone-macro-parentheses)
     return f(Noop{});
   }
   template <class B>
