@@ -3,7 +3,7 @@ The compiled part of megakittens; use the names that the package megakittens exp
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy
 from numpy.typing import NDArray
@@ -210,4 +210,19 @@ def compilation_count() -> int:
 def fast_call(program: object, description: dict) -> object:
     """
     A function of the graph's tensors that launches once; python/megakittens/cuda.py describes the arguments.
+    """
+
+def tensor_fields(tensor: object, element_bytes: int) -> dict:
+    """
+    What is read of a tensor of PyTorch's, whose class is torch.Tensor or torch.nn.Parameter.
+    """
+
+def tensor_check(tensors: list, guards: object, asked: Sequence[int]) -> object:
+    """
+    A function that says whether so many tensors are like these, and none given twice; `guards` is asked about those with the numbers `asked`.
+    """
+
+def function_is(*args, **kwargs) -> Any:
+    """
+    Whether a function has this code, these defaults and these keyword defaults.
     """

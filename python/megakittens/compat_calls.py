@@ -14,11 +14,11 @@ is_compiling = torch.compiler.is_dynamo_compiling  # quick; whatever else traces
 
 def outer_state():
     """What else a call looks at that Dynamo's guards do not: (object, attribute, value it has to have), and functions that
-    have to give None or 0."""
+    have to give False or 0."""
     default = torch._dynamo.eval_frame._stance
     return (
         (torch._dynamo.eval_frame, "_stance", default if default.stance == "default" else None),
-        (torch._C._len_torch_dispatch_stack, torch._C._get_tracing_state),
+        (torch._C._len_torch_dispatch_stack, torch._C._is_tracing),
     )
 
 
@@ -27,7 +27,7 @@ RELATIONS = {"NO_TENSOR_ALIASING", "OBJECT_ALIASING", "STORAGE_OVERLAPPING", "SY
 
 def split_guards(wrapper, values):
     """Dynamo's guards without those that only compare one parameter with the tensor it was: (what is left as a function of
-    a frame's names and values, the names it needs, the parameters to be compared by tensor_guards()). In doubt all is left."""
+    a frame's names and values, the names it needs, the parameters to be compared by compat_tensors.tensor_guards()). In doubt all is left."""
 
     def kinds(manager):
         return {type(guard).__name__ for guard in manager.get_leaf_guards()}
@@ -56,17 +56,6 @@ def split_guards(wrapper, values):
     dropped = {f"L[{name!r}]" for name in tensors}
     kept = {name for source, name in sources.items() if source not in dropped or source in rest}
     return root.clone_manager(lambda manager: manager.get_source() not in dropped).check, kept, tensors
-
-
-def tensor_guards(tensors):
-    """A function that says whether so many tensors are like these: class, type, layout, device, gradients, dispatch keys;
-    and none given twice."""
-    if not tensors:
-        return lambda: True
-    sizes = [list(tensor.size()) for tensor in tensors]
-    strides = [list(tensor.stride()) for tensor in tensors]
-    guards = torch._C._dynamo.guards.TensorGuards(*tensors, dynamic_dims_sizes=sizes, dynamic_dims_strides=strides)
-    return guards.check
 
 
 def frame_function(fn):

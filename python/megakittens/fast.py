@@ -5,7 +5,7 @@ Left out is what both are wrapped in at each call. Whatever is not understood he
 import types
 import weakref
 
-from megakittens import compat_calls
+from megakittens import _core, compat_calls, compat_tensors
 from megakittens.signature import Signature
 
 
@@ -37,11 +37,7 @@ SOURCE = """
 
 
 # What Dynamo's guards do not look at: a function's own parts, and the hooks of a module that is called.
-FUNCTION_CHANGED = """(
-                    mk_function.__code__ is not mk_code
-                    or mk_function.__defaults__ is not mk_defaults
-                    or mk_function.__kwdefaults__ is not mk_kwdefaults
-                )"""
+FUNCTION_CHANGED = "not mk_function_is(mk_function, mk_code, mk_defaults, mk_kwdefaults)"
 MODULE_CHANGED = "mk_module._forward_hooks or mk_module._forward_pre_hooks"
 
 
@@ -95,11 +91,12 @@ class FastCalls:
             "mk_compiling": compat_calls.is_compiling,
             "mk_wrapper": wrapper,
             "mk_function": function,
+            "mk_function_is": _core.function_is,
             "mk_code": function.__code__,
             "mk_defaults": function.__defaults__,
             "mk_kwdefaults": function.__kwdefaults__,
             "mk_module": self.module,
-            "mk_tensors": compat_calls.tensor_guards([signature.values(args, kwargs)[text] for text in tensors]),
+            "mk_tensors": compat_tensors.tensor_guards([signature.values(args, kwargs)[text] for text in tensors]),
             "mk_check": check,
             "mk_missed": MISSED,
             "mk_mismatch": Mismatch,
