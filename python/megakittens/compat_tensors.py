@@ -1,5 +1,5 @@
 """What is private to PyTorch about a tensor (written for torch 2.11): its class's C++ fields, which a call reads without
-calling PyTorch (python/src/torch_tensor.hpp), and Dynamo's check of tensors."""
+calling PyTorch (python/src/torch_tensor.hpp)."""
 
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
@@ -7,7 +7,6 @@ from torch.utils._python_dispatch import _disable_current_modes
 from megakittens import _core
 
 CLASSES = (torch.Tensor, torch.nn.Parameter)
-MANY = 64  # so many tensors are compared with each other; more are PyTorch's to compare
 
 
 def fields(tensor):
@@ -65,24 +64,3 @@ def kinds(dtypes, device):
         found = {dtype: fields(tensor) for dtype, tensor in normal.items()}
         one = found[torch.float32]
         return {dtype: each["dtype"] for dtype, each in found.items()}, one["device"], [one["keys"], fields(inference)["keys"]]
-
-
-def tensor_guards(tensors):
-    """A function that says whether so many tensors are like these: class, type, layout, device, gradients, dispatch keys;
-    and none given twice."""
-    if not tensors:
-        return lambda: True
-    found = [fields(tensor) for tensor in tensors]
-    if len(tensors) > MANY or not all(each and each["plain"] for each in found):
-        return _dynamo_guards(tensors)
-    first = {}
-    for number, each in enumerate(found):
-        first.setdefault(each["keys"], number)
-    asked = list(first.values())
-    return _core.tensor_check(tensors, _dynamo_guards([tensors[number] for number in asked]), asked)
-
-
-def _dynamo_guards(tensors):
-    sizes = [list(tensor.size()) for tensor in tensors]
-    strides = [list(tensor.stride()) for tensor in tensors]
-    return torch._C._dynamo.guards.TensorGuards(*tensors, dynamic_dims_sizes=sizes, dynamic_dims_strides=strides).check

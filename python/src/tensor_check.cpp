@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "bindings.hpp"
@@ -26,29 +27,36 @@ PyObject* function_is(PyObject* /*module*/, PyObject* const* arguments, Py_ssize
 
 class TensorCheck {
  public:
-  TensorCheck(const nb::list& tensors, nb::object guards, std::vector<Py_ssize_t> asked)
-      : guards_(std::move(guards)), asked_(std::move(asked)) {
-    for (const nb::handle tensor : tensors) {
-      const torch_tensor::Tensor& found = torch_tensor::fields(tensor.ptr());
-      wanted_.push_back({.type = nb::borrow(reinterpret_cast<PyObject*>(Py_TYPE(tensor.ptr()))),
+  TensorCheck(const nb::list& tensors, const nb::list& checks, const std::vector<std::size_t>& asked, nb::object hooks)
+      : hooks_(std::move(hooks)) {
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      PyObject* tensor = nb::handle(tensors[i]).ptr();
+      const torch_tensor::Tensor& found = torch_tensor::fields(tensor);
+      wanted_.push_back({.type = nb::borrow(reinterpret_cast<PyObject*>(Py_TYPE(tensor))),
                          .kind = found,
                          .layout = {found.sizes(), found.sizes() + found.dims},
-                         .gradient = nb::cast<bool>(tensor.attr("requires_grad"))});
+                         .check = nb::borrow(nb::handle(checks[i]))});
       wanted_.back().layout.insert(wanted_.back().layout.end(), found.strides(), found.strides() + found.dims);
     }
+    for (const std::size_t number : asked) wanted_.at(number).always = true;
   }
 
   PyObject* same(PyObject* const* tensors, Py_ssize_t count) const {
-    if (count != static_cast<Py_ssize_t>(wanted_.size()) || !all_like(tensors)) Py_RETURN_FALSE;
-    for (Py_ssize_t i = 1; i < count; ++i)
+    if (count != static_cast<Py_ssize_t>(wanted_.size())) Py_RETURN_FALSE;
+    for (Py_ssize_t i = 0; i < count; ++i) {
+      if (!like(wanted_[i], tensors[i])) Py_RETURN_FALSE;
       for (Py_ssize_t k = 0; k < i; ++k)
         if (tensors[i] == tensors[k]) Py_RETURN_FALSE;
-    // One of each kind is asked PyTorch's own way, which looks at the thread's state of dispatch too.
-    const nb::object shown = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(asked_.size())));
-    if (!shown.is_valid()) return nullptr;
-    for (std::size_t k = 0; k < asked_.size(); ++k)
-      PyTuple_SET_ITEM(shown.ptr(), static_cast<Py_ssize_t>(k), Py_NewRef(tensors[asked_[k]]));
-    return PyObject_Call(guards_.ptr(), shown.ptr(), nullptr);
+    }
+    // Whether a tensor requires gradients is in its fields only where autograd knows nothing of it.
+    for (Py_ssize_t i = 0; i < count; ++i)
+      if (wanted_[i].always || torch_tensor::fields(tensors[i]).autograd != nullptr) {
+        nb::object answer = nb::steal(PyObject_CallOneArg(wanted_[i].check.ptr(), tensors[i]));
+        if (!answer.is(Py_True)) return answer.release().ptr();
+      }
+    if (hooks_.is_none()) Py_RETURN_TRUE;
+    const nb::object hooks = nb::steal(PyObject_CallOneArg(hooks_.ptr(), Py_True));
+    return hooks.is_valid() ? PyBool_FromLong(hooks.is_none()) : nullptr;
   }
 
  private:
@@ -56,33 +64,21 @@ class TensorCheck {
     nb::object type;
     torch_tensor::Tensor kind;         // its pointers are of the past
     std::vector<std::int64_t> layout;  // sizes, then strides
-    bool gradient;
+    nb::object check;                  // of PyTorch's
+    bool always = false;               // ask it whatever the fields say
   };
 
-  bool all_like(PyObject* const* tensors) const {
-    for (std::size_t i = 0; i < wanted_.size(); ++i) {
-      const Wanted& wanted = wanted_[i];
-      if (reinterpret_cast<PyObject*>(Py_TYPE(tensors[i])) != wanted.type.ptr()) return false;
-      const torch_tensor::Tensor& found = torch_tensor::fields(tensors[i]);
-      if (!found.plain() || !found.same_kind(wanted.kind) || found.dims != wanted.kind.dims) return false;
-      const std::int64_t* sizes = found.sizes();
-      const std::int64_t* strides = found.strides();
-      for (std::uint64_t d = 0; d < found.dims; ++d)
-        if (sizes[d] != wanted.layout[d] || strides[d] != wanted.layout[found.dims + d]) return false;
-      if (requires_grad(tensors[i], found) != wanted.gradient) return false;
-    }
-    return true;
-  }
-
-  static bool requires_grad(PyObject* tensor, const torch_tensor::Tensor& found) {
-    if (found.autograd == nullptr) return false;
-    static PyObject* const name = PyUnicode_InternFromString("requires_grad");
-    return nb::steal(PyObject_GetAttr(tensor, name)).is(Py_True);
+  static bool like(const Wanted& wanted, PyObject* tensor) {
+    if (reinterpret_cast<PyObject*>(Py_TYPE(tensor)) != wanted.type.ptr()) return false;
+    const torch_tensor::Tensor& found = torch_tensor::fields(tensor);
+    return found.plain() && found.same_kind(wanted.kind) && found.dims == wanted.kind.dims &&
+           (found.autograd != nullptr || wanted.kind.autograd == nullptr || wanted.always) &&
+           std::equal(found.sizes(), found.sizes() + found.dims, wanted.layout.begin()) &&
+           std::equal(found.strides(), found.strides() + found.dims, wanted.layout.begin() + found.dims);
   }
 
   std::vector<Wanted> wanted_;
-  nb::object guards_;
-  std::vector<Py_ssize_t> asked_;
+  nb::object hooks_;
 };
 
 /// What is read of a tensor, for comparison with what PyTorch says.
@@ -122,9 +118,10 @@ PyCFunction as_fastcall(Function* function) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
 }
 
-nb::object tensor_check(const nb::list& tensors, nb::object guards, std::vector<Py_ssize_t> asked) {
+nb::object tensor_check(const nb::list& tensors, const nb::list& checks, const std::vector<std::size_t>& asked,
+                        nb::object hooks) {
   static PyMethodDef method = {"tensor_check", as_fastcall(&check_through), METH_FASTCALL, nullptr};
-  auto made = std::make_unique<TensorCheck>(tensors, std::move(guards), std::move(asked));
+  auto made = std::make_unique<TensorCheck>(tensors, checks, asked, std::move(hooks));
   const nb::object capsule =
       nb::steal(PyCapsule_New(made.get(), kTensorCheck, [](PyObject* self) { delete of_capsule(self); }));
   if (!capsule.is_valid()) throw nb::python_error();
@@ -138,9 +135,10 @@ void bind_tensor_check(nb::module_& module) {
   module.def("tensor_fields", &tensor_fields, nb::arg("tensor"), nb::arg("element_bytes"),
              "What is read of a tensor of PyTorch's, whose class is torch.Tensor or torch.nn.Parameter.");
   module.def(
-      "tensor_check", &tensor_check, nb::arg("tensors"), nb::arg("guards"), nb::arg("asked"),
-      "A function that says whether so many tensors are like these, and none given twice; `guards` is asked about "
-      "those with the numbers `asked`.");
+      "tensor_check", &tensor_check, nb::arg("tensors"), nb::arg("checks"), nb::arg("asked"), nb::arg("hooks").none(),
+      "A function that says whether so many tensors are like these, and none given twice. `checks` are questions to "
+      "PyTorch about one tensor each, put where fields do not tell all and for the numbers `asked`; `hooks`, where "
+      "given, has to return None for True.");
   static PyMethodDef method = {"function_is", as_fastcall(&function_is), METH_FASTCALL,
                                "Whether a function has this code, these defaults and these keyword defaults."};
   module.attr("function_is") = nb::steal(PyCFunction_NewEx(&method, nullptr, nullptr));
