@@ -3,6 +3,7 @@ The compiled part of megakittens; use the names that the package megakittens exp
 """
 
 from collections.abc import Mapping, Sequence
+import types
 from typing import Annotated, Any
 
 import numpy
@@ -225,4 +226,17 @@ def tensor_check(tensors: list, checks: list, asked: Sequence[int], hooks: objec
 def function_is(*args, **kwargs) -> Any:
     """
     Whether a function has this code, these defaults and these keyword defaults.
+    """
+
+MISSED: object = ...
+
+class FormCaller:
+    def __call__(self, /, *args, **kwargs):
+        """Call self as a function."""
+
+    __vectorcalloffset__: types.MemberDescriptorType = ...
+
+def calls_forms(type: object) -> object:
+    """
+    Decorates a class derived from FormCaller: its objects' `_forms` answer calls, and where all return MISSED, `_call(args, kwargs)`. `_prefer(form)` is told of a form other than the first that answered.
     """

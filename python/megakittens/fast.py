@@ -13,7 +13,7 @@ class Mismatch(Exception):
     """The tensors of a call are not as they were captured. Nothing has been written or launched."""
 
 
-MISSED = object()  # what a form returns where the call is not for it
+MISSED = _core.MISSED  # what a form returns where the call is not for it
 
 # A form has the parameters of its function. Names that begin with mk_ are ours.
 SOURCE = """

@@ -26,4 +26,7 @@ void bind_fast_call(nanobind::module_& module);
 /// megakittens._core.tensor_check and function_check: what a call asks of its parameters.
 void bind_tensor_check(nanobind::module_& module);
 
+/// megakittens._core.FormCaller: what a compiled function's calls go through first.
+void bind_form_caller(nanobind::module_& module);
+
 }  // namespace megakittens::python

@@ -115,7 +115,7 @@ bool FastCall::look_at(const Input& input, PyObject* tensor, CuPointer& address)
       !same_layout(input, found.sizes(), found.strides()))
     return false;
   address = found.address(input.dtype.bits / 8);
-  return true;
+  return found.holds(input.bytes, input.dtype.bits / 8);
 }
 
 bool FastCall::ask_for(const Input& input, PyObject* tensor, CuPointer& address) const {

@@ -52,12 +52,18 @@ struct Tensor {
   const std::int64_t* strides() const { return dims <= kNear ? layout.near + kNear : layout.far + dims; }
   /// That these fields are all that there is to know: no class behind it answers for itself, sizes are numbers.
   bool plain() const {
-    return storage != nullptr && !storage->special && has_device && (flags[0] & 0x02) == 0 && (flags[1] & 0xfc) == 0 &&
-           (flags[2] & 0x7f) == 0;
+    return storage != nullptr && !storage->special && !storage->bytes_on_heap && has_device && (flags[0] & 0x02) == 0 &&
+           (flags[1] & 0xfc) == 0 && (flags[2] & 0x7f) == 0;
   }
   /// As PyTorch's data_ptr() has it: 0 where there are no elements.
   std::uintptr_t address(std::size_t element_bytes) const {
     return elements == 0 ? 0 : storage->data + static_cast<std::uintptr_t>(offset) * element_bytes;
+  }
+  /// Whether `span` bytes from the first element on are the storage's; a storage may have been resized.
+  bool holds(std::uint64_t span, std::size_t element_bytes) const {
+    return span == 0 ||
+           (storage->data != 0 && offset >= 0 &&
+            static_cast<std::uint64_t>(offset) * element_bytes + span <= static_cast<std::uint64_t>(storage->bytes));
   }
   bool same_kind(const Tensor& other) const {
     return keys == other.keys && dtype == other.dtype && device == other.device;
