@@ -218,9 +218,9 @@ def tensor_fields(tensor: object, element_bytes: int) -> dict:
     What is read of a tensor of PyTorch's, whose class is torch.Tensor or torch.nn.Parameter.
     """
 
-def tensor_check(tensors: list, checks: list, asked: Sequence[int], hooks: object | None) -> object:
+def tensor_check(tensors: list, checks: list, asked: Sequence[int], state: list) -> object:
     """
-    A function that says whether so many tensors are like these, and none given twice. `checks` are questions to PyTorch about one tensor each, put where fields do not tell all and for the numbers `asked`; `hooks`, where given, has to return None for True.
+    A function that says whether so many tensors are like these, and none given twice. `checks` are questions to PyTorch about one tensor each, put where fields do not tell all and for the numbers `asked`; `state` are (function, arguments, the answer that it has to give).
     """
 
 def function_is(*args, **kwargs) -> Any:

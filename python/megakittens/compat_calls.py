@@ -12,14 +12,15 @@ from megakittens.compat import placeholder_index
 is_compiling = torch.compiler.is_dynamo_compiling  # quick; whatever else traces has tensors of its own kind, or a mode
 
 
-def outer_state():
-    """What else a call looks at that Dynamo's guards do not: (object, attribute, value it has to have), and functions that
-    have to give False or 0."""
+def stance():
+    """(object, attribute, value) without which calls go another way: torch.compiler.set_stance() is not used."""
     default = torch._dynamo.eval_frame._stance
-    return (
-        (torch._dynamo.eval_frame, "_stance", default if default.stance == "default" else None),
-        (torch._C._len_torch_dispatch_stack, torch._C._is_tracing),
-    )
+    return torch._dynamo.eval_frame, "_stance", default if default.stance == "default" else object()
+
+
+def undisturbed():
+    """No torch-dispatch mode, no tracing. Whoever looks at a tensor as Dynamo's guards do need not ask."""
+    return torch._C._len_torch_dispatch_stack() == 0 and not torch._C._is_tracing()
 
 
 def frame_function(fn):

@@ -21,8 +21,9 @@ class Split:
 
     names: list  # parameters that are one tensor, or a tuple or list of tensors and nothing else
     same: Callable  # whether such tensors, given one after the other, are as they were
-    check: Callable | None  # the other guards, of a dictionary with the values of `kept`; None: `same` has asked them
+    check: Callable | None  # the other guards, of a dictionary with the values of `kept`; None: there are no others
     kept: set
+    attributes: tuple = ()  # (module, name, value it has to have)
 
 
 def split(wrapper, values):
@@ -37,11 +38,9 @@ def split(wrapper, values):
     if not names or any(map(_doubtful, left)) or len(managers) != len(root.get_child_managers()) or not root.check(values):
         return everything
     tensors = [tensor for name in names for tensor in _tensors(values[name])]
-    same = None
-    if not left and not rest and _only_state(root):
-        same = _tensors_and_state(tensors)
-    if same is not None:
-        return Split(names, same, None, set())
+    state = _state(root) if not left and not rest else None
+    if state is not None:
+        return Split(names, tensor_guards(tensors, state), None, set(), DEVICE)
     dropped = {f"L[{name!r}]" for name in names}
     kept = {name for source, name in sources.items() if source not in dropped or source in rest}
     check = root.clone_manager(lambda manager: manager.get_source() not in dropped).check
@@ -84,11 +83,26 @@ def _doubtful(manager):
     return bool(_kinds(manager) & RELATIONS) or manager.is_tag_safe_root() or any(map(_doubtful, manager.get_child_managers()))
 
 
-def _only_state(root):
-    """Whether a root's own guards are those of PyTorch's global state, with no hooks on saved tensors."""
+DEVICE = ((torch.utils._device, "CURRENT_DEVICE", None),)
+
+
+def _state(root):
+    """Where a root's own guards are those of PyTorch's global state, as it mostly is, the same as questions to PyTorch,
+    without the way through Dynamo: with DEVICE, (function, arguments, answer). Else None."""
     leaves = root.get_leaf_guards()
     texts = [part for leaf in leaves if type(leaf).__name__ == "LAMBDA_GUARD" for part in leaf.verbose_code_parts()]
-    return {type(leaf).__name__ for leaf in leaves} <= STATE and all(text.startswith(NO_HOOKS) for text in texts)
+    questions = [
+        (guards.GlobalStateGuard().check, (), True),  # as it is now, when `root` has just agreed with it
+        (torch._C._len_torch_function_stack, (), 0),
+        (torch._C._autograd._top_saved_tensors_default_hooks, (True,), None),
+    ]
+    usual = (
+        {type(leaf).__name__ for leaf in leaves} == STATE
+        and all(text.startswith(NO_HOOKS) for text in texts)
+        and all(getattr(module, name) is value for module, name, value in DEVICE)
+        and all(function(*arguments) is answer for function, arguments, answer in questions)
+    )
+    return questions if usual else None
 
 
 def _of_each_kind(tensors):
@@ -105,29 +119,14 @@ def _dynamo_check(tensors):
     return guards.TensorGuards(*tensors, dynamic_dims_sizes=sizes, dynamic_dims_strides=strides).check
 
 
-def tensor_guards(tensors):
+def tensor_guards(tensors, state=()):
     """A function that says whether so many tensors are like these: class, type, layout, device, gradients, dispatch keys;
-    and none given twice. One of each kind is asked Dynamo's way, which looks at the thread's dispatch state too."""
+    and none given twice. One of each kind is asked Dynamo's way, which looks at the thread's dispatch state too. `state`:
+    what else it asks, see _state()."""
     asked = _of_each_kind(tensors)
-    if asked is None:
-        return _dynamo_check(tensors)
-    return _core.tensor_check(tensors, [_dynamo_check([tensor]) for tensor in tensors], asked, None)
-
-
-def _tensors_and_state(tensors):
-    """tensor_guards() that asks for PyTorch's global state as it is now, too; None where that cannot be in one question."""
-    asked = _of_each_kind(tensors)
-    hooks = torch._C._autograd._top_saved_tensors_default_hooks
-    if asked is None or len(asked) > 1 or hooks(True) is not None:
-        return None
-    tensor = tensors[asked[0]]
-    root = guards.RootGuardManager()
-    root.add_global_state_guard(guards.GlobalStateGuard(), ["global state"], None)
-    root.add_torch_function_mode_stack_guard(torch.overrides._get_current_function_mode_stack(), ["function modes"], None)
-    root.add_default_device_guard(["default device"], None)
-    size, stride, keys = list(tensor.size()), list(tensor.stride()), torch._C._dispatch_keys(tensor)
-    root.add_tensor_match_guard(tensor, size, stride, "tensor", ["tensor"], None, type(tensor), keys)
-    if not root.check(tensor):
-        return None
-    checks = [root.check if number in asked else _dynamo_check([each]) for number, each in enumerate(tensors)]
-    return _core.tensor_check(tensors, checks, asked, hooks)
+    if asked is not None:
+        return _core.tensor_check(tensors, [_dynamo_check([tensor]) for tensor in tensors], asked, list(state))
+    check = _dynamo_check(tensors)
+    if not state:
+        return check
+    return lambda *given: check(*given) and all(function(*arguments) is answer for function, arguments, answer in state)

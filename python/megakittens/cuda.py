@@ -135,8 +135,6 @@ class CudaEngine(Engine):
                 "parameter_type": torch.nn.Parameter,
                 "mismatch": mismatch,
                 "execution_error": ExecutionError,
-                "state": compat_calls.outer_state()[0],
-                "silent": compat_calls.outer_state()[1],
                 "empty": None if self.reuse else compat_calls.quick_empty(self.device),
                 "current_device": compat_calls.current_device(),
                 "allocate": self._allocate,

@@ -87,6 +87,7 @@ class FastCalls:
         if not wrapper.root.check(values):
             return None  # of another call: Dynamo has compiled several since
         guards = compat_guards.split(wrapper, values)
+        attributes = (compat_calls.stance(), *guards.attributes)
         ours = {
             "mk_compiling": compat_calls.is_compiling,
             "mk_wrapper": wrapper,
@@ -96,6 +97,9 @@ class FastCalls:
             "mk_defaults": function.__defaults__,
             "mk_kwdefaults": function.__kwdefaults__,
             "mk_module": self.module,
+            **{f"mk_module_{name}": module for module, name, _ in attributes},
+            **{f"mk_value_{name}": value for _, name, value in attributes},
+            "mk_undisturbed": compat_calls.undisturbed,
             "mk_same": guards.same,
             "mk_check": guards.check,
             "mk_type": type,
@@ -107,7 +111,7 @@ class FastCalls:
             "mk_run": self._runner(code, cells, call, name),
         }
         changed = FUNCTION_CHANGED if self.module is None else MODULE_CHANGED
-        text = _text_of(guards, values, signature)
+        text = _text_of(guards, attributes, values, signature)
         body = SOURCE.format(guards=text, arguments=signature.arguments, changed=changed)
         form = signature.function(body, ours)
         form.wrapper, form.of = wrapper, self
@@ -127,12 +131,15 @@ class FastCalls:
         return run
 
 
-def _text_of(guards, values, signature):
+def _text_of(guards, attributes, values, signature):
     """The question whether the guards hold, in a form's words."""
     several = [name for name in guards.names if type(values[name]) in (tuple, list)]
-    parts = [f"mk_type({name}) is mk_{type(values[name]).__name__}" for name in several if name != signature.star]
+    parts = [f"mk_module_{name}.{name} is mk_value_{name}" for _, name, _ in attributes]
+    parts += [f"mk_type({name}) is mk_{type(values[name]).__name__}" for name in several if name != signature.star]
     if len(several) > 1:  # of one alone the number of all tensors tells
         parts += [f"mk_len({name}) == {len(values[name])}" for name in several]
+    if not guards.names:
+        parts.append("mk_undisturbed()")
     parts.append(f"mk_same({', '.join('*' + name if name in several else name for name in guards.names)})")
     if guards.check is not None:
         kept = ", ".join(f"{name!r}: {name}" for name in signature.locals if name in guards.kept)

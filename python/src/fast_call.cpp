@@ -63,9 +63,6 @@ FastCall::FastCall(nb::object program, const nb::dict& description)
       parameter_type_(description["parameter_type"]),
       mismatch_(description["mismatch"]),
       execution_error_(description["execution_error"]),
-      state_(description["state"][0]),
-      state_name_(description["state"][1]),
-      state_value_(description["state"][2]),
       empty_(description["empty"]),
       current_device_(description["current_device"]),
       allocate_(description["allocate"]),
@@ -78,7 +75,6 @@ FastCall::FastCall(nb::object program, const nb::dict& description)
     inputs_.push_back(input_of(nb::cast<nb::dict>(item)));
     any_mutated_ = any_mutated_ || inputs_.back().mutated;
   }
-  for (nb::handle function : description["silent"]) silent_.push_back(nb::borrow(function));
   for (nb::handle item : description["outputs"])
     outputs_.push_back({item["sizes"], item["strides"], item["dtype"], nb::cast<std::size_t>(item["element_bytes"])});
   std::vector<std::uint32_t> in_order(outputs_.size());
@@ -96,16 +92,6 @@ FastCall::FastCall(nb::object program, const nb::dict& description)
 PyObject* FastCall::refuse() const {
   PyErr_SetNone(mismatch_.ptr());
   return nullptr;
-}
-
-bool FastCall::nothing_around() const {
-  bool nothing = nb::steal(PyObject_GetAttr(state_.ptr(), state_name_.ptr())).is(state_value_);
-  for (const nb::object& function : silent_) {
-    const nb::object value = nb::steal(PyObject_CallNoArgs(function.ptr()));
-    nothing = nothing && value.is_valid() && PyObject_Not(value.ptr()) == 1;
-  }
-  PyErr_Clear();
-  return nothing;
 }
 
 bool FastCall::look_at(const Input& input, PyObject* tensor, CuPointer& address) const {
@@ -202,8 +188,7 @@ PyObject* FastCall::call(PyObject* const* arguments, Py_ssize_t count) const {
   std::pmr::monotonic_buffer_resource memory(room.data(), room.size());
   std::pmr::vector<CuPointer> inputs(inputs_.size(), &memory);
   std::pmr::vector<CuPointer> outputs(outputs_.size(), &memory);
-  if (count != static_cast<Py_ssize_t>(arguments_) || !nothing_around() || !inputs_fit(arguments, inputs))
-    return refuse();
+  if (count != static_cast<Py_ssize_t>(arguments_) || !inputs_fit(arguments, inputs)) return refuse();
   void* stream = nullptr;
   if (device_.type == dlpack::kCuda && api_->current_stream(device_.type, device_.id, &stream) != 0) return nullptr;
   nb::object made = nb::steal(make_outputs());

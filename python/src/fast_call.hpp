@@ -38,7 +38,6 @@ class FastCall {
   PyObject* call(PyObject* const* arguments, Py_ssize_t count) const;
 
  private:
-  bool nothing_around() const;
   /// Whether the tensor is as it was captured, and where: from its fields, or asked of PyTorch.
   bool look_at(const Input& input, PyObject* tensor, runtime::CuPointer& address) const;
   bool ask_for(const Input& input, PyObject* tensor, runtime::CuPointer& address) const;
@@ -66,8 +65,6 @@ class FastCall {
   bool any_mutated_ = false;
   nanobind::object tensor_type_, parameter_type_;
   nanobind::object mismatch_, execution_error_;
-  nanobind::object state_, state_name_, state_value_;  // an object's attribute has to be this
-  std::vector<nanobind::object> silent_;               // functions that have to give False or 0
   nanobind::object empty_;           // (sizes, strides, dtype) -> tensor on the current device; or None
   nanobind::object current_device_;  // () -> int
   nanobind::object allocate_;        // () -> list of tensors, whichever device is current

@@ -27,8 +27,8 @@ PyObject* function_is(PyObject* /*module*/, PyObject* const* arguments, Py_ssize
 
 class TensorCheck {
  public:
-  TensorCheck(const nb::list& tensors, const nb::list& checks, const std::vector<std::size_t>& asked, nb::object hooks)
-      : hooks_(std::move(hooks)) {
+  TensorCheck(const nb::list& tensors, const nb::list& checks, const std::vector<std::size_t>& asked,
+              const nb::list& state) {
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       PyObject* tensor = nb::handle(tensors[i]).ptr();
       const torch_tensor::Tensor& found = torch_tensor::fields(tensor);
@@ -39,6 +39,8 @@ class TensorCheck {
       wanted_.back().layout.insert(wanted_.back().layout.end(), found.strides(), found.strides() + found.dims);
     }
     for (const std::size_t number : asked) wanted_.at(number).always = true;
+    for (const nb::handle question : state)
+      state_.push_back({.function = question[0], .arguments = nb::cast<nb::tuple>(question[1]), .answer = question[2]});
   }
 
   PyObject* same(PyObject* const* tensors, Py_ssize_t count) const {
@@ -54,9 +56,14 @@ class TensorCheck {
         nb::object answer = nb::steal(PyObject_CallOneArg(wanted_[i].check.ptr(), tensors[i]));
         if (!answer.is(Py_True)) return answer.release().ptr();
       }
-    if (hooks_.is_none()) Py_RETURN_TRUE;
-    const nb::object hooks = nb::steal(PyObject_CallOneArg(hooks_.ptr(), Py_True));
-    return hooks.is_valid() ? PyBool_FromLong(hooks.is_none()) : nullptr;
+    for (const Question& question : state_) {
+      PyObject* const* arguments = &PyTuple_GET_ITEM(question.arguments.ptr(), 0);
+      const nb::object answer =
+          nb::steal(PyObject_Vectorcall(question.function.ptr(), arguments, question.arguments.size(), nullptr));
+      if (!answer.is_valid()) return nullptr;
+      if (!answer.is(question.answer)) Py_RETURN_FALSE;
+    }
+    Py_RETURN_TRUE;
   }
 
  private:
@@ -77,8 +84,14 @@ class TensorCheck {
            std::equal(found.strides(), found.strides() + found.dims, wanted.layout.begin() + found.dims);
   }
 
+  struct Question {
+    nb::object function;
+    nb::tuple arguments;
+    nb::object answer;
+  };
+
   std::vector<Wanted> wanted_;
-  nb::object hooks_;
+  std::vector<Question> state_;
 };
 
 /// What is read of a tensor, for comparison with what PyTorch says.
@@ -119,9 +132,9 @@ PyCFunction as_fastcall(Function* function) {
 }
 
 nb::object tensor_check(const nb::list& tensors, const nb::list& checks, const std::vector<std::size_t>& asked,
-                        nb::object hooks) {
+                        const nb::list& state) {
   static PyMethodDef method = {"tensor_check", as_fastcall(&check_through), METH_FASTCALL, nullptr};
-  auto made = std::make_unique<TensorCheck>(tensors, checks, asked, std::move(hooks));
+  auto made = std::make_unique<TensorCheck>(tensors, checks, asked, state);
   const nb::object capsule =
       nb::steal(PyCapsule_New(made.get(), kTensorCheck, [](PyObject* self) { delete of_capsule(self); }));
   if (!capsule.is_valid()) throw nb::python_error();
@@ -135,10 +148,10 @@ void bind_tensor_check(nb::module_& module) {
   module.def("tensor_fields", &tensor_fields, nb::arg("tensor"), nb::arg("element_bytes"),
              "What is read of a tensor of PyTorch's, whose class is torch.Tensor or torch.nn.Parameter.");
   module.def(
-      "tensor_check", &tensor_check, nb::arg("tensors"), nb::arg("checks"), nb::arg("asked"), nb::arg("hooks").none(),
+      "tensor_check", &tensor_check, nb::arg("tensors"), nb::arg("checks"), nb::arg("asked"), nb::arg("state"),
       "A function that says whether so many tensors are like these, and none given twice. `checks` are questions to "
-      "PyTorch about one tensor each, put where fields do not tell all and for the numbers `asked`; `hooks`, where "
-      "given, has to return None for True.");
+      "PyTorch about one tensor each, put where fields do not tell all and for the numbers `asked`; `state` are "
+      "(function, arguments, the answer that it has to give).");
   static PyMethodDef method = {"function_is", as_fastcall(&function_is), METH_FASTCALL,
                                "Whether a function has this code, these defaults and these keyword defaults."};
   module.attr("function_is") = nb::steal(PyCFunction_NewEx(&method, nullptr, nullptr));

@@ -5,7 +5,7 @@ import copy
 import pytest
 import torch
 from stand_in import gpu
-from test_fast_calls import expect, no_gradients, plain, ready, x
+from test_fast_calls import DispatchMode, expect, no_gradients, plain, ready, x
 
 import megakittens
 from megakittens import _core, compat_guards, compat_tensors
@@ -131,6 +131,66 @@ def test_the_state_of_dispatch_of_the_thread_is_noticed(gpu, expect, ready):
         torch.testing.assert_close(ready(*args), plain(*args))
     assert gpu.fast_calls == before
     expect(ready, plain, x(), x(), fast=True)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_tracing_is_noticed(gpu, ready):
+    inside = []
+
+    def traced(a, b):
+        before = gpu.fast_calls
+        try:
+            return ready(a, b)
+        finally:
+            inside.append(gpu.fast_calls - before)
+
+    try:
+        torch.jit.trace(traced, (x(), x()), check_trace=False)
+    except Exception as error:
+        assert not isinstance(error, megakittens.errors.InternalError)
+    assert inside == [0]
+
+
+def test_without_tensors_among_the_parameters_modes_and_tracing_are_asked_for(expect):
+    weights = [x(), x()]
+
+    def g(scale):
+        return weights[0] * scale + weights[1]
+
+    f = megakittens.compile(g)
+    for fast in (False, True):
+        expect(f, g, 2.0, fast=fast)
+    with DispatchMode():
+        expect(f, g, 2.0, fast=False)
+    expect(f, g, 3.0, fast=False)
+
+
+@pytest.mark.parametrize("split", [True, False], ids=["questions", "guards"])
+def test_each_part_of_the_global_state_is_noticed(expect, monkeypatch, split):
+    if not split:
+        monkeypatch.setattr(compat_guards, "_state", lambda root: None)
+    f = megakittens.compile(plain)
+    for fast in (False, True):
+        expect(f, plain, x(), x(), fast=fast)
+    args = x(), x()
+    changes = {
+        "threads": (torch.get_num_threads, torch.set_num_threads, torch.get_num_threads() + 1),
+        "dtype": (torch.get_default_dtype, torch.set_default_dtype, torch.float64),
+        "tf32": (lambda: torch.backends.cuda.matmul.allow_tf32, lambda on: setattr(torch.backends.cuda.matmul, "allow_tf32", on), True),
+        "deterministic": (torch.are_deterministic_algorithms_enabled, torch.use_deterministic_algorithms, True),
+        "device": (lambda: None, torch.set_default_device, "cpu"),
+    }
+    for name, (get, put, other) in changes.items():
+        before = get()
+        put(other)
+        try:
+            assert f._forms[0](*args) is _core.MISSED, name
+        finally:
+            put(before)
+        expect(f, plain, x(), x(), fast=True)
+    hooks = torch.autograd.graph.saved_tensors_hooks(lambda a: a, lambda a: a)
+    with hooks:
+        expect(f, plain, x(), x())
 
 
 class Counting(torch.overrides.TorchFunctionMode):
