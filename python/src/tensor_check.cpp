@@ -35,7 +35,8 @@ class TensorCheck {
       wanted_.push_back({.type = nb::borrow(reinterpret_cast<PyObject*>(Py_TYPE(tensor))),
                          .kind = found,
                          .layout = {found.sizes(), found.sizes() + found.dims},
-                         .check = nb::borrow(nb::handle(checks[i]))});
+                         .check = nb::borrow(nb::handle(checks[i])),
+                         .always = found.autograd != nullptr});
       wanted_.back().layout.insert(wanted_.back().layout.end(), found.strides(), found.strides() + found.dims);
     }
     for (const std::size_t number : asked) wanted_.at(number).always = true;
@@ -45,12 +46,14 @@ class TensorCheck {
 
   PyObject* same(PyObject* const* tensors, Py_ssize_t count) const {
     if (count != static_cast<Py_ssize_t>(wanted_.size())) Py_RETURN_FALSE;
+    std::uint64_t seen = 0;  // a bit for each tensor, chosen by its address: most have one of their own
     for (Py_ssize_t i = 0; i < count; ++i) {
       if (!like(wanted_[i], tensors[i])) Py_RETURN_FALSE;
-      for (Py_ssize_t k = 0; k < i; ++k)
-        if (tensors[i] == tensors[k]) Py_RETURN_FALSE;
+      const std::uint64_t bit = std::uint64_t{1} << (reinterpret_cast<std::uintptr_t>(tensors[i]) * kSpread >> 58);
+      if ((seen & bit) != 0 && std::find(tensors, tensors + i, tensors[i]) != tensors + i) Py_RETURN_FALSE;
+      seen |= bit;
     }
-    // Whether a tensor requires gradients is in its fields only where autograd knows nothing of it.
+    // Fields tell that a tensor requires no gradients only where autograd knows nothing of it.
     for (Py_ssize_t i = 0; i < count; ++i)
       if (wanted_[i].always || torch_tensor::fields(tensors[i]).autograd != nullptr) {
         nb::object answer = nb::steal(PyObject_CallOneArg(wanted_[i].check.ptr(), tensors[i]));
@@ -67,6 +70,8 @@ class TensorCheck {
   }
 
  private:
+  static constexpr std::uint64_t kSpread = 0x9e3779b97f4a7c15;  // its high bits depend on all bits of the other factor
+
   struct Wanted {
     nb::object type;
     torch_tensor::Tensor kind;         // its pointers are of the past
@@ -78,10 +83,13 @@ class TensorCheck {
   static bool like(const Wanted& wanted, PyObject* tensor) {
     if (reinterpret_cast<PyObject*>(Py_TYPE(tensor)) != wanted.type.ptr()) return false;
     const torch_tensor::Tensor& found = torch_tensor::fields(tensor);
-    return found.plain() && found.same_kind(wanted.kind) && found.dims == wanted.kind.dims &&
-           (found.autograd != nullptr || wanted.kind.autograd == nullptr || wanted.always) &&
-           std::equal(found.sizes(), found.sizes() + found.dims, wanted.layout.begin()) &&
-           std::equal(found.strides(), found.strides() + found.dims, wanted.layout.begin() + found.dims);
+    if (!found.plain() || !found.same_kind(wanted.kind) || found.dims != wanted.kind.dims) return false;
+    const std::int64_t* sizes = found.sizes();
+    const std::int64_t* strides = found.strides();
+    const std::int64_t* layout = wanted.layout.data();
+    for (std::uint64_t d = 0; d < found.dims; ++d)
+      if (sizes[d] != layout[d] || strides[d] != layout[found.dims + d]) return false;
+    return true;
   }
 
   struct Question {

@@ -124,6 +124,13 @@ def test_views_are_fast_and_what_requires_gradients_is_not(expect, ready):
     expect(ready, plain, x(), graph.detach()[8:16], fast=True)
 
 
+def test_what_was_captured_with_views_is_for_other_tensors_too(expect):
+    f = megakittens.compile(plain)
+    expect(f, plain, x(32, 16)[:8], x().requires_grad_(), fast=False)
+    expect(f, plain, x(), x().requires_grad_(), fast=True)
+    expect(f, plain, x(), x(), fast=False)
+
+
 def test_the_state_of_dispatch_of_the_thread_is_noticed(gpu, expect, ready):
     before = gpu.fast_calls
     args = x(), x()
