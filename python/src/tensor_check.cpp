@@ -36,7 +36,7 @@ class TensorCheck {
                          .kind = found,
                          .layout = {found.sizes(), found.sizes() + found.dims},
                          .check = nb::borrow(nb::handle(checks[i])),
-                         .always = found.autograd != nullptr});
+                         .gradient = nb::cast<bool>(nb::handle(tensor).attr("requires_grad"))});
       wanted_.back().layout.insert(wanted_.back().layout.end(), found.strides(), found.strides() + found.dims);
     }
     for (const std::size_t number : asked) wanted_.at(number).always = true;
@@ -53,19 +53,14 @@ class TensorCheck {
       if ((seen & bit) != 0 && std::find(tensors, tensors + i, tensors[i]) != tensors + i) Py_RETURN_FALSE;
       seen |= bit;
     }
-    // Fields tell that a tensor requires no gradients only where autograd knows nothing of it.
-    for (Py_ssize_t i = 0; i < count; ++i)
-      if (wanted_[i].always || torch_tensor::fields(tensors[i]).autograd != nullptr) {
-        nb::object answer = nb::steal(PyObject_CallOneArg(wanted_[i].check.ptr(), tensors[i]));
-        if (!answer.is(Py_True)) return answer.release().ptr();
-      }
     for (const Question& question : state_) {
       PyObject* const* arguments = &PyTuple_GET_ITEM(question.arguments.ptr(), 0);
       const nb::object answer =
           nb::steal(PyObject_Vectorcall(question.function.ptr(), arguments, question.arguments.size(), nullptr));
-      if (!answer.is_valid()) return nullptr;
-      if (!answer.is(question.answer)) Py_RETURN_FALSE;
+      if (!answer.is(question.answer)) return no_unless_error(answer);
     }
+    for (Py_ssize_t i = 0; i < count; ++i)
+      if (const nb::object answer = ask(wanted_[i], tensors[i]); !answer.is(Py_True)) return no_unless_error(answer);
     Py_RETURN_TRUE;
   }
 
@@ -77,6 +72,7 @@ class TensorCheck {
     torch_tensor::Tensor kind;         // its pointers are of the past
     std::vector<std::int64_t> layout;  // sizes, then strides
     nb::object check;                  // of PyTorch's
+    bool gradient;                     // it requires gradients
     bool always = false;               // ask it whatever the fields say
   };
 
@@ -90,6 +86,22 @@ class TensorCheck {
     for (std::uint64_t d = 0; d < found.dims; ++d)
       if (sizes[d] != layout[d] || strides[d] != layout[found.dims + d]) return false;
     return true;
+  }
+
+  /// What fields do not tell. That a tensor requires no gradients they do where autograd knows nothing of it; its
+  /// attribute may be asked where `state_` has said that no torch-function mode hears of it.
+  nb::object ask(const Wanted& wanted, PyObject* tensor) const {
+    static PyObject* const requires_grad = PyUnicode_InternFromString("requires_grad");
+    const bool known = torch_tensor::fields(tensor).autograd == nullptr;
+    if (wanted.always || (!known && state_.empty())) return nb::steal(PyObject_CallOneArg(wanted.check.ptr(), tensor));
+    if (known) return nb::bool_(!wanted.gradient);
+    const nb::object found = nb::steal(PyObject_GetAttr(tensor, requires_grad));
+    return found.is_valid() ? nb::bool_(found.is(Py_True) == wanted.gradient) : nb::object();
+  }
+
+  /// The answer of a check that has met this: False, or null with the exception that was set.
+  static PyObject* no_unless_error(const nb::object& answer) {
+    return answer.is_valid() ? Py_NewRef(Py_False) : nullptr;
   }
 
   struct Question {
