@@ -27,7 +27,8 @@ class Split:
 
 
 def split(wrapper, values):
-    """Dynamo's guards for a frame with these names and values. In doubt `names` is empty and `check` asks all."""
+    """Dynamo's guards for a frame with these names and values, for which they hold. In doubt `names` is empty and `check`
+    asks all."""
     root = wrapper.root
     everything = Split([], lambda: True, root.check, set(values))
     sources = {f"L[{name!r}]": name for name in values}
@@ -35,7 +36,7 @@ def split(wrapper, values):
     names = [name for name, manager in managers.items() if name is not None and _only_tensors(manager, values.get(name))]
     left = [manager for name, manager in managers.items() if name not in names]
     rest = "".join(part for guard in root.get_epilogue_lambda_guards() for part in guard.verbose_code_parts())
-    if not names or any(map(_doubtful, left)) or len(managers) != len(root.get_child_managers()) or not root.check(values):
+    if not names or any(map(_doubtful, left)) or len(managers) != len(root.get_child_managers()):
         return everything
     tensors = [tensor for name in names for tensor in _tensors(values[name])]
     state = _state(root) if not left and not rest else None
@@ -92,7 +93,7 @@ def _state(root):
     leaves = root.get_leaf_guards()
     texts = [part for leaf in leaves if type(leaf).__name__ == "LAMBDA_GUARD" for part in leaf.verbose_code_parts()]
     questions = [
-        (guards.GlobalStateGuard().check, (), True),  # as it is now, when `root` has just agreed with it
+        (guards.GlobalStateGuard().check, (), True),  # as it is now: the guards hold
         (torch._C._len_torch_function_stack, (), 0),
         (torch._C._autograd._top_saved_tensors_default_hooks, (True,), None),
     ]
