@@ -1,6 +1,8 @@
 """What a call reads of tensors without asking PyTorch is what PyTorch says, and what may not be read so is not."""
 
 import copy
+import gc
+import weakref
 
 import pytest
 import torch
@@ -300,4 +302,32 @@ def test_only_classes_of_ours_answer_with_forms():
         caller(1)
     caller._forms = "nonsense"
     with pytest.raises(AttributeError, match="_call"):
+        caller(1)
+
+
+def test_a_caller_in_a_cycle_is_collected():
+    class Caller(_core.FormCaller):
+        pass
+
+    caller = Caller()
+    caller._forms = (lambda: caller,)
+    assert caller() is caller
+    gone = weakref.ref(caller)
+    del caller
+    gc.collect()
+    assert gone() is None
+
+
+def test_arguments_reach_the_usual_way_as_they_were_given():
+    @_core.calls_forms
+    class Caller(_core.FormCaller):
+        def _call(self, args, kwargs):
+            return args, kwargs
+
+    caller = Caller()
+    assert caller() == ((), {})
+    assert caller(1, *[2, 3], a=4, **{"b": 5}) == ((1, 2, 3), {"a": 4, "b": 5})
+    caller._forms = (lambda a, *rest, b: _core.MISSED,)
+    assert caller(1, 2, b=3) == ((1, 2), {"b": 3})
+    with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 'b'"):
         caller(1)
