@@ -3,7 +3,8 @@ The compiled part of megakittens; use the names that the package megakittens exp
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated
+import types
+from typing import Annotated, Any
 
 import numpy
 from numpy.typing import NDArray
@@ -210,4 +211,32 @@ def compilation_count() -> int:
 def fast_call(program: object, description: dict) -> object:
     """
     A function of the graph's tensors that launches once; python/megakittens/cuda.py describes the arguments.
+    """
+
+def tensor_fields(tensor: object, element_bytes: int) -> dict:
+    """
+    What is read of a tensor of PyTorch's, whose class is torch.Tensor or torch.nn.Parameter.
+    """
+
+def tensor_check(tensors: list, checks: list, asked: Sequence[int], state: list) -> object:
+    """
+    A function that says whether so many tensors are like these, and none given twice. `checks` are questions to PyTorch about one tensor each, put where fields do not tell all and for the numbers `asked`; `state` are (function, arguments, the answer that it has to give).
+    """
+
+def function_is(*args, **kwargs) -> Any:
+    """
+    Whether a function has this code, these defaults and these keyword defaults.
+    """
+
+MISSED: object = ...
+
+class FormCaller:
+    def __call__(self, /, *args, **kwargs):
+        """Call self as a function."""
+
+    __vectorcalloffset__: types.MemberDescriptorType = ...
+
+def calls_forms(type: object) -> object:
+    """
+    Decorates a class derived from FormCaller: its objects' `_forms` answer calls, and where all return MISSED, `_call(args, kwargs)`. `_prefer(form)` is told of a form other than the first that answered.
     """

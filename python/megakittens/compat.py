@@ -1,5 +1,5 @@
 """Everything of PyTorch that is private or changes between its versions (written for torch 2.11), for capture; the same for
-calls is in compat_calls.py."""
+calls is in compat_calls.py, compat_guards.py and compat_tensors.py."""
 
 import contextlib
 import operator

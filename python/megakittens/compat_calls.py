@@ -12,61 +12,15 @@ from megakittens.compat import placeholder_index
 is_compiling = torch.compiler.is_dynamo_compiling  # quick; whatever else traces has tensors of its own kind, or a mode
 
 
-def outer_state():
-    """What else a call looks at that Dynamo's guards do not: (object, attribute, value it has to have), and functions that
-    have to give None or 0."""
+def stance():
+    """(object, attribute, value) without which calls go another way: torch.compiler.set_stance() is not used."""
     default = torch._dynamo.eval_frame._stance
-    return (
-        (torch._dynamo.eval_frame, "_stance", default if default.stance == "default" else None),
-        (torch._C._len_torch_dispatch_stack, torch._C._get_tracing_state),
-    )
+    return torch._dynamo.eval_frame, "_stance", default if default.stance == "default" else object()
 
 
-RELATIONS = {"NO_TENSOR_ALIASING", "OBJECT_ALIASING", "STORAGE_OVERLAPPING", "SYMBOLIC_SHAPE_GUARD"}
-
-
-def split_guards(wrapper, values):
-    """Dynamo's guards without those that only compare one parameter with the tensor it was: (what is left as a function of
-    a frame's names and values, the names it needs, the parameters to be compared by tensor_guards()). In doubt all is left."""
-
-    def kinds(manager):
-        return {type(guard).__name__ for guard in manager.get_leaf_guards()}
-
-    def plain_tensor(manager, name):
-        attributes = [part for guard in manager.get_leaf_guards() if type(guard).__name__ == "NO_HASATTR"
-                      for part in guard.verbose_code_parts()]  # fmt: skip
-        return (
-            isinstance(values.get(name), torch.Tensor)
-            and "TENSOR_MATCH" in kinds(manager) <= {"TENSOR_MATCH", "NO_HASATTR", "NO_TENSOR_ALIASING"}
-            and all("_dynamo_dynamic_indices" in part for part in attributes)
-            and not manager.get_child_managers()
-        )
-
-    def doubtful(manager):
-        return bool(kinds(manager) & RELATIONS) or manager.is_tag_safe_root() or any(map(doubtful, manager.get_child_managers()))
-
-    root = wrapper.root
-    sources = {f"L[{name!r}]": name for name in values}
-    managers = {sources.get(manager.get_source()): manager for manager in root.get_child_managers()}
-    tensors = [name for name, manager in managers.items() if name is not None and plain_tensor(manager, name)]
-    left = [manager for name, manager in managers.items() if name not in tensors]
-    rest = "".join(part for guard in root.get_epilogue_lambda_guards() for part in guard.verbose_code_parts())
-    if not tensors or any(map(doubtful, left)) or len(managers) != len(root.get_child_managers()):
-        return root.check, set(values), []
-    dropped = {f"L[{name!r}]" for name in tensors}
-    kept = {name for source, name in sources.items() if source not in dropped or source in rest}
-    return root.clone_manager(lambda manager: manager.get_source() not in dropped).check, kept, tensors
-
-
-def tensor_guards(tensors):
-    """A function that says whether so many tensors are like these: class, type, layout, device, gradients, dispatch keys;
-    and none given twice."""
-    if not tensors:
-        return lambda: True
-    sizes = [list(tensor.size()) for tensor in tensors]
-    strides = [list(tensor.stride()) for tensor in tensors]
-    guards = torch._C._dynamo.guards.TensorGuards(*tensors, dynamic_dims_sizes=sizes, dynamic_dims_strides=strides)
-    return guards.check
+def undisturbed():
+    """No torch-dispatch mode, no tracing. Whoever looks at a tensor as Dynamo's guards do need not ask."""
+    return torch._C._len_torch_dispatch_stack() == 0 and not torch._C._is_tracing()
 
 
 def frame_function(fn):
@@ -103,13 +57,17 @@ DYNAMO_UTILS = "__import_torch_dot__dynamo_dot_utils"
 
 
 class QuietUtils:
-    """torch._dynamo.utils without the two functions by which compiled code tells the profiler where it begins."""
+    """What compiled code uses of torch._dynamo.utils, without the two functions by which it tells the profiler where it
+    begins."""
 
-    record_pregraph_bytecode_enter = staticmethod(bool)
-    record_pregraph_bytecode_exit = staticmethod(bool)
+    def __init__(self):
+        self.record_pregraph_bytecode_enter = self.record_pregraph_bytecode_exit = bool
 
-    def __getattr__(self, name):
-        return getattr(torch._dynamo.utils, name)
+    def provide(self, names):
+        """Plain attributes, because these cost a call nothing."""
+        for name in names:
+            if name not in self.__dict__ and hasattr(torch._dynamo.utils, name):
+                setattr(self, name, getattr(torch._dynamo.utils, name))
 
 
 def passes_through(gm, example_inputs):

@@ -5,7 +5,7 @@ import weakref
 
 import torch
 
-from megakittens import _core, checks, compat, compat_calls, fx
+from megakittens import _core, checks, compat, compat_calls, compat_tensors, fx
 from megakittens.engine import Engine
 from megakittens.errors import CapacityError, ExecutionError, UserError
 
@@ -47,6 +47,15 @@ class Output:
         if self.whole:
             return torch.empty_strided(self.sizes, self.strides, dtype=self.dtype, device=device)
         return torch.empty(max(self.bytes, 1), dtype=torch.uint8, device=device)
+
+    def arguments(self):
+        """What fast_call needs to allocate it."""
+        return {
+            "sizes": tuple(self.sizes),
+            "strides": tuple(self.strides),
+            "dtype": self.dtype,
+            "element_bytes": self.dtype.itemsize,
+        }
 
     def show(self, tensor, port):
         """The result that `port` describes."""
@@ -110,24 +119,22 @@ class CudaEngine(Engine):
     def fast_call(self, arguments, sources, results, mismatch):
         if any(number is None or not self.outputs[number].whole for number, _ in self.places):
             return None
+        kinds = compat_tensors.kinds([TORCH_DTYPES[item["dtype"]] for item in self.graph.inputs], self.device)
+        numbers, *kinds = kinds or ({},)
         return _core.fast_call(
             self.native,
             {
                 "exchange": compat_calls.exchange_api(),
                 "device": compat_calls.exchange_device(self.device),
                 "arguments": arguments,
-                "inputs": [self._input(item, source) for item, source in zip(self.graph.inputs, sources, strict=True)],
-                "outputs": [
-                    {"sizes": tuple(output.sizes), "strides": tuple(output.strides), "dtype": output.dtype}
-                    for output in self.outputs
-                ],
+                "kinds": kinds or None,
+                "inputs": [self._input(item, source, numbers) for item, source in zip(self.graph.inputs, sources, strict=True)],
+                "outputs": [output.arguments() for output in self.outputs],
                 "results": [self.places[k][0] for k in results],
                 "tensor_type": torch.Tensor,
                 "parameter_type": torch.nn.Parameter,
                 "mismatch": mismatch,
                 "execution_error": ExecutionError,
-                "state": compat_calls.outer_state()[0],
-                "silent": compat_calls.outer_state()[1],
                 "empty": None if self.reuse else compat_calls.quick_empty(self.device),
                 "current_device": compat_calls.current_device(),
                 "allocate": self._allocate,
@@ -138,7 +145,7 @@ class CudaEngine(Engine):
         )
 
     @staticmethod
-    def _input(item, source):
+    def _input(item, source, numbers):
         """What fast_call asks of one input of the graph."""
         dtype = TORCH_DTYPES[item["dtype"]]
         constant = not isinstance(source, int)
@@ -146,6 +153,7 @@ class CudaEngine(Engine):
             "place": -1 if constant else source,
             "constant": source if constant else None,
             "dtype": compat_calls.exchange_dtype(dtype),
+            "number": numbers.get(dtype, 0),
             "sizes": item["sizes"],
             "strides": item["strides"],
             "bytes": item["span"] * dtype.itemsize if 0 not in item["sizes"] else 0,

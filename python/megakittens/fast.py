@@ -5,7 +5,7 @@ Left out is what both are wrapped in at each call. Whatever is not understood he
 import types
 import weakref
 
-from megakittens import compat_calls
+from megakittens import _core, compat_calls, compat_guards
 from megakittens.signature import Signature
 
 
@@ -13,7 +13,7 @@ class Mismatch(Exception):
     """The tensors of a call are not as they were captured. Nothing has been written or launched."""
 
 
-MISSED = object()  # what a form returns where the call is not for it
+MISSED = _core.MISSED  # what a form returns where the call is not for it
 
 # A form has the parameters of its function. Names that begin with mk_ are ours.
 SOURCE = """
@@ -23,8 +23,7 @@ SOURCE = """
             if (
                 mk_wrapper.cache_entry is None
                 or {changed}
-                or not mk_tensors({tensors})
-                or not mk_check({values})
+                or not ({guards})
             ):
                 return mk_missed
         except NameError:
@@ -37,11 +36,7 @@ SOURCE = """
 
 
 # What Dynamo's guards do not look at: a function's own parts, and the hooks of a module that is called.
-FUNCTION_CHANGED = """(
-                    mk_function.__code__ is not mk_code
-                    or mk_function.__defaults__ is not mk_defaults
-                    or mk_function.__kwdefaults__ is not mk_kwdefaults
-                )"""
+FUNCTION_CHANGED = "not mk_function_is(mk_function, mk_code, mk_defaults, mk_kwdefaults)"
 MODULE_CHANGED = "mk_module._forward_hooks or mk_module._forward_pre_hooks"
 
 
@@ -88,28 +83,36 @@ class FastCalls:
         again = any("rand_func" in text for text in code.co_names)  # would run again after a mismatch
         if not signature.usable or not set(code.co_freevars) <= set(cells) or again:
             return None
-        check, kept, tensors = compat_calls.split_guards(wrapper, signature.values(args, kwargs))
-        if not check(signature.values(args, kwargs)):
+        values = signature.values(args, kwargs)
+        if not wrapper.root.check(values):
             return None  # of another call: Dynamo has compiled several since
+        guards = compat_guards.split(wrapper, values)
+        attributes = (compat_calls.stance(), *guards.attributes)
         ours = {
             "mk_compiling": compat_calls.is_compiling,
             "mk_wrapper": wrapper,
             "mk_function": function,
+            "mk_function_is": _core.function_is,
             "mk_code": function.__code__,
             "mk_defaults": function.__defaults__,
             "mk_kwdefaults": function.__kwdefaults__,
             "mk_module": self.module,
-            "mk_tensors": compat_calls.tensor_guards([signature.values(args, kwargs)[text] for text in tensors]),
-            "mk_check": check,
+            **{f"mk_module_{name}": module for module, name, _ in attributes},
+            **{f"mk_value_{name}": value for _, name, value in attributes},
+            "mk_undisturbed": compat_calls.undisturbed,
+            "mk_same": guards.same,
+            "mk_check": guards.check,
+            "mk_type": type,
+            "mk_len": len,
+            "mk_tuple": tuple,
+            "mk_list": list,
             "mk_missed": MISSED,
             "mk_mismatch": Mismatch,
             "mk_run": self._runner(code, cells, call, name),
         }
-        values = "{" + ", ".join(f"{text!r}: {text}" for text in signature.locals if text in kept) + "}"
         changed = FUNCTION_CHANGED if self.module is None else MODULE_CHANGED
-        body = SOURCE.format(
-            tensors=", ".join(tensors), values=values, arguments=signature.arguments, changed=changed
-        )
+        text = _text_of(guards, attributes, values, signature)
+        body = SOURCE.format(guards=text, arguments=signature.arguments, changed=changed)
         form = signature.function(body, ours)
         form.wrapper, form.of = wrapper, self
         return form
@@ -120,12 +123,28 @@ class FastCalls:
         given = {name: name.replace("__compiled_fn_", "__megakittens_call_"), compat_calls.DYNAMO_UTILS: "__megakittens_utils"}
         code = code.replace(co_names=tuple(given.get(text, text) for text in code.co_names))
         scope[given[name]] = call
-        scope.setdefault("__megakittens_utils", compat_calls.QuietUtils())
+        scope.setdefault("__megakittens_utils", compat_calls.QuietUtils()).provide(code.co_names)
         self.names.append(given[name])
         closure = tuple(cells[text] for text in code.co_freevars)
         run = types.FunctionType(code, scope, self.function.__name__, self.function.__defaults__, closure)
         run.__kwdefaults__ = self.function.__kwdefaults__
         return run
+
+
+def _text_of(guards, attributes, values, signature):
+    """The question whether the guards hold, in a form's words."""
+    several = [name for name in guards.names if type(values[name]) in (tuple, list)]
+    parts = [f"mk_module_{name}.{name} is mk_value_{name}" for _, name, _ in attributes]
+    parts += [f"mk_type({name}) is mk_{type(values[name]).__name__}" for name in several if name != signature.star]
+    if len(several) > 1:  # of one alone the number of all tensors tells
+        parts += [f"mk_len({name}) == {len(values[name])}" for name in several]
+    if not guards.names:
+        parts.append("mk_undisturbed()")
+    parts.append(f"mk_same({', '.join('*' + name if name in several else name for name in guards.names)})")
+    if guards.check is not None:
+        kept = ", ".join(f"{name!r}: {name}" for name in signature.locals if name in guards.kept)
+        parts.append(f"mk_check({{{kept}}})")
+    return " and ".join(parts)
 
 
 def _forget(scope, names):

@@ -33,7 +33,8 @@ def compile(fn=None, **options):
     return Compiled(fn, settings) if settings["enable"] else fn
 
 
-class Compiled:
+@_core.calls_forms
+class Compiled(_core.FormCaller):
     """A compiled function or module. Attributes are those of the original; `graphs` lists what was captured."""
 
     def __init__(self, fn, settings, run=None):
@@ -57,14 +58,14 @@ class Compiled:
         )
 
     def __call__(self, *args, **kwargs):
-        forms = self._forms
-        for form in forms:
-            result = form(*args, **kwargs)
-            if result is not fast.MISSED:
-                if form is not forms[0]:
-                    self._forms = form.of.prefer(form)
-                return result
+        """What Dynamo sees when it traces a call, in which no form has a say; other calls go to FormCaller."""
         return self._call(args, kwargs)
+
+    def _prefer(self, form):
+        self._forms = form.of.prefer(form)
+
+    def __getstate__(self):
+        return {**self.__dict__, "_looked": 0}  # a copy looks for forms of its own
 
     def _call(self, args, kwargs):
         """Through Dynamo, which captures where this call is none that it knows. One thread at a time."""

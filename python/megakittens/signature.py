@@ -15,7 +15,8 @@ def outer():
 
 class Signature:
     """The parameters of `function` as texts. `locals` are the names that its frame has when it starts: parameters, then
-    what it captures; `usable` is false where these are no plain names, as in a comprehension."""
+    what it captures; `star` is that of further positional arguments, or None. `usable` is false where these are no plain
+    names, as in a comprehension."""
 
     def __init__(self, function):
         code = function.__code__
@@ -26,6 +27,7 @@ class Signature:
         rest = list(code.co_varnames[positional + keywords :])
         star = [rest.pop(0)] if code.co_flags & 0x04 else []
         double = [rest.pop(0)] if code.co_flags & 0x08 else []
+        self.star = star[0] if star else None
         self.locals = [*names, *star, *double, *self.cells]
         self.usable = len(set(self.locals)) == len(self.locals) and all(
             text.isidentifier() and not keyword.iskeyword(text) and not text.startswith("mk_") for text in self.locals

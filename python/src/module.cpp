@@ -15,4 +15,6 @@ NB_MODULE(_core, module) {
   megakittens::python::bind_types(module);
   megakittens::python::bind_cuda(module);
   megakittens::python::bind_fast_call(module);
+  megakittens::python::bind_tensor_check(module);
+  megakittens::python::bind_form_caller(module);
 }

@@ -10,7 +10,7 @@ import torch
 from models import close, inputs, mlp
 
 import megakittens
-from megakittens import _core
+from megakittens import _core, compat_tensors
 
 
 def compiled(*args, **options):
@@ -185,6 +185,17 @@ def test_the_first_call_inside_a_capture_is_refused_and_does_no_harm():
         y = f(*args)
     graph.replay()
     close(y, mlp(*args))
+
+
+def test_tensors_on_a_gpu_are_read_where_pytorch_keeps_their_fields():
+    numbers, device, keys = compat_tensors.kinds([torch.bfloat16, torch.bool], torch.device("cuda", torch.cuda.current_device()))
+    assert device == (1, torch.cuda.current_device())
+    whole = torch.zeros(8, 24, device="cuda", dtype=torch.bfloat16)
+    for tensor in (whole, whole[2:, 8:], whole.t(), torch.nn.Parameter(whole), torch.empty(0, 3, device="cuda"), whole > 0):
+        assert compat_tensors._as_told(tensor)
+        found = compat_tensors.fields(tensor)
+        assert found["plain"] and found["keys"] in keys and numbers.get(tensor.dtype, 6) == found["dtype"]
+    assert not compat_tensors.fields(torch._lazy_clone(whole))["plain"]
 
 
 def test_what_a_call_of_sixteen_tensors_costs_the_host(capsys):
