@@ -17,13 +17,13 @@ using device::host::HookTable;
 using device::host::HostKernel;
 
 const HookTable& hooks() {
-  static constexpr HookTable table{
+  static constexpr HookTable kTable{
 #define MK_X(result, name, parameters, arguments) .name = &device::host::name,
       MK_HOOKS(MK_X)
 #undef MK_X
           .trap = &device::host::trap,
       .lane_depth = [] { return &device::single_lane_depth; }};
-  return table;
+  return kTable;
 }
 
 /// Null where the file is no such library.

@@ -70,9 +70,11 @@ inline constexpr std::uint32_t kHookTableVersion = 1;
   X(void, name_shared, (std::uint32_t address, const char* name, std::int64_t index), (address, name, index))
 
 struct HookTable {
+// NOLINTBEGIN(bugprone-macro-parentheses): a member's name
 #define MK_X(result, name, parameters, arguments) decltype(&host::name) name;
   MK_HOOKS(MK_X)
 #undef MK_X
+  // NOLINTEND(bugprone-macro-parentheses)
   decltype(&host::trap) trap;
   /// Where the machine's single_lane_depth of this thread lies: a library of its own has another.
   std::uint32_t* (*lane_depth)();
