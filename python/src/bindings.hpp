@@ -23,7 +23,7 @@ void bind_cuda(nanobind::module_& module);
 /// megakittens._core.fast_call.
 void bind_fast_call(nanobind::module_& module);
 
-/// megakittens._core.tensor_check and function_check: what a call asks of its parameters.
+/// megakittens._core.tensor_check and function_is: what a call asks of its parameters.
 void bind_tensor_check(nanobind::module_& module);
 
 /// megakittens._core.FormCaller: what a compiled function's calls go through first.

@@ -1,6 +1,6 @@
 // Where PyTorch 2.11 keeps what a call looks at, so that a tensor is looked at without a call into PyTorch. Only the
 // fields are declared that are read here; c10/core/TensorImpl.h and StorageImpl.h have them all. Nothing of this is
-// used before compat_calls.tensors_readable() has compared it with what PyTorch says of tensors of many kinds.
+// used before python/megakittens/compat_tensors.py has compared it with what PyTorch says of tensors of many kinds.
 #pragma once
 
 #include <Python.h>

@@ -36,7 +36,7 @@ MK_DEVICE bool is_bf16_vector(const GlobalOperand& operand) {
 }
 
 /// A warp's part of a whole tile, as the short epilogue moves it: a lane's eight columns in each of two rows. Beside a
-/// wide part's accumulators there are registers for little else; a narrow one prepares all it can before the products.
+/// wide part's accumulators there are registers for little else: where pairs go is found out when they are stored.
 template <uint32_t kColumns>
 struct ShortEpilogue {
   static constexpr uint32_t kGroups = kColumns / 32;
