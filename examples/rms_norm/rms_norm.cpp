@@ -1,5 +1,5 @@
 // Host half of the instruction type of rms_norm.cuh, as a plug-in: y = x * rsqrt(mean(x^2) + epsilon) * weight.
-//   c++ -std=c++20 -shared -fPIC -I<include folder of megakittens> rms_norm.cpp -o rms_norm.so
+//   c++ -std=c++20 -shared -fPIC -I<include folder of megakittens> rms_norm.cpp -o rms_norm_plugin.so
 #include <algorithm>
 #include <cmath>
 #include <megakittens/instruction_type.hpp>
