@@ -27,7 +27,8 @@ COSTS = {
     "launch": "a launch without instructions",
     "noop": "a noop, of 1,000 behind each other on every SM",
     "hand_off": "a dependent hand-off: a noop that waits for the one before it, which another SM runs",
-    "node": "fetching a node's record: what a small elementwise tile costs more where it is of another node than the one before",
+    "tile": "an elementwise tile of 4 x 256, scheduled as the seed does",
+    "node": "fetching a node's record while such tiles run: what they cost more where each is of another node than the one before",
 }
 HEAD = """# Performance
 

@@ -72,5 +72,5 @@ def test_a_call_costs_the_host_microseconds(counting, make, count, capsys, reque
     with capsys.disabled():
         name = request.node.callspec.id
         print(f"\n[call] {name}, {count} tensors: {ours:.1f} us on the host without the launch; through Dynamo {dynamo:.1f}")
-    assert ours < 60
+    assert ours < 20  # 2.4 to 6.2 were measured
     assert ours < dynamo

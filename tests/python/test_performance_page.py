@@ -47,7 +47,7 @@ def test_the_interpreters_own_cost_becomes_rows(tmp_path):
     costs = {"launch": 2100, "noop": 271.4, "hand_off": 1500, "tile": 900.0, "tile_of_changing_nodes": 950.0, "node": 50}
     (tmp_path / "h200-costs.json").write_text(json.dumps({"machine": SAMPLE["machine"], "costs_ns": costs}))
     alone = report.page(report.load(tmp_path))
-    assert "| a launch without instructions | 2100 |" in alone and "As called:" not in alone
+    assert "as the seed does | 900 |" in alone and "| a launch without instructions | 2100 |" in alone and "As called:" not in alone
     (tmp_path / "h200-mlp_1024.json").write_text(json.dumps(SAMPLE))
     both = report.page(report.load(tmp_path))
     assert "1,000 behind each other on every SM | 271 |" in both and both.count("## NVIDIA H200") == 1
