@@ -129,6 +129,12 @@ function(mk_gpu_faults)
   target_link_libraries(gpu_faults PRIVATE mk_warnings mk_test_support)
 endfunction()
 
+# tools/racecheck_interpreter.cpp compiles what tools/gpu/racecheck.sh runs.
+function(mk_racecheck_interpreter)
+  add_executable(racecheck_interpreter ${PROJECT_SOURCE_DIR}/tools/racecheck_interpreter.cpp)
+  target_link_libraries(racecheck_interpreter PRIVATE mk_warnings mk_test_support)
+endfunction()
+
 # tools/gpu_costs.cpp measures what the interpreter itself costs; bench/gpu/run.py calls it.
 function(mk_gpu_costs)
   add_executable(gpu_costs ${PROJECT_SOURCE_DIR}/tools/gpu_costs.cpp)

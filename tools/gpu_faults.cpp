@@ -18,15 +18,12 @@
 #include <set>
 #include <thread>
 
-#include "jit/cubin_file.hpp"
-#include "jit/interpreter.hpp"
 #include "megakittens/version.hpp"
 #include "runtime/cuda_device.hpp"
 #include "support/error.hpp"
 #include "support/fault_run.hpp"
 #include "support/files.hpp"
 #include "support/gpu_faults.hpp"
-#include "support/hash.hpp"
 #include "support/json.hpp"
 
 namespace megakittens {
@@ -85,22 +82,13 @@ bool is_compiled(const test::GpuFault& fault) {
   return !fault.edits.empty() && fault.reason.empty();
 }
 
-/// As the cache names and keys a kernel of a compiler that this machine may not have: by the sources, and the edits.
 fs::path cubin_path(const fs::path& folder, const test::GpuFault& fault) {
-  Hasher hasher;
-  for (const test::SourceEdit& edit : fault.edits) hasher.add(edit.file).add(edit.text).add(edit.replacement);
-  const std::string stem = fs::path(jit::shipped_name(jit::Architecture::kSm90a)).stem().string();
-  return interpreter_folder(folder, fault) / fmt::format("{}-fault{}.cubin", stem, hasher.digest().hex());
+  return test::edited_cubin_path(interpreter_folder(folder, fault), "fault", fault.edits);
 }
 
 void compile_one(const fs::path& folder, const std::string& name) {
   const test::GpuFault fault = fault_of(name);
-  const fs::path path = cubin_path(folder, fault);
-  const std::string key = path.stem().string().substr(std::string("interpreter-").size());
-  const std::string cubin = jit::compile(test::edited_interpreter(fault.edits)).cubin;
-  fs::remove_all(path.parent_path());  // the only one there, or the cache might take another
-  fs::create_directories(path.parent_path());
-  write_file(path, jit::pack_cubin(key, cubin));
+  test::compile_edited(interpreter_folder(folder, fault), "fault", fault.edits);
 }
 
 int compile_all(const fs::path& folder) {

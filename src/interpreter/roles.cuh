@@ -109,14 +109,14 @@ MK_DEVICE void run_consumer(Context<B>& c) {
     if (icode == kNoInstruction) return;
     Set::visit(icode, [&](auto op) MK_INLINE {
       op.consume(c);
-      device::one_lane([&] {
-        if (!c.aborted) ptx::mbarrier_arrive(slot_barrier(c, Layout<B>::kWritten));
+      device::speak_for_warp([&](uint32_t arrivals) {
+        if (!c.aborted) ptx::mbarrier_arrive(slot_barrier(c, Layout<B>::kWritten), arrivals);
       });
       op.consumed(c);
       end_instruction(c, op);
     });
-    device::one_lane([&] {
-      if (!c.aborted) ptx::mbarrier_arrive(slot_barrier(c, Layout<B>::kSlotDone));
+    device::speak_for_warp([&](uint32_t arrivals) {
+      if (!c.aborted) ptx::mbarrier_arrive(slot_barrier(c, Layout<B>::kSlotDone), arrivals);
     });
     ++c.iteration;
   }

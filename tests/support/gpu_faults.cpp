@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "jit/interpreter.hpp"
-#include "jit/sources.hpp"
 #include "support/error.hpp"
 
 namespace megakittens::test {
@@ -121,20 +119,6 @@ std::vector<GpuFault> gpu_faults() {
   }
   MK_CHECK(rows == std::size(kRows) && left_out == std::size(kLeft), "a row is of a fault that nobody knows");
   return faults;
-}
-
-jit::CompileRequest edited_interpreter(const std::vector<SourceEdit>& edits) {
-  jit::CompileRequest request = jit::interpreter_request(jit::Architecture::kSm90a);
-  for (const SourceEdit& edit : edits) {
-    std::string& text = request.edited_headers[std::string(edit.file)];
-    if (text.empty()) text = jit::embedded_source(edit.file);
-    const std::size_t at = text.find(edit.text);
-    MK_CHECK(at != std::string::npos && text.find(edit.text, at + 1) == std::string::npos,
-             "{} has '{}' {}: an edit must match exactly once", edit.file, edit.text,
-             at == std::string::npos ? "nowhere" : "several times");
-    text.replace(at, edit.text.size(), edit.replacement);
-  }
-  return request;
 }
 
 }  // namespace megakittens::test

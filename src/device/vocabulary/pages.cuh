@@ -3,6 +3,7 @@
 // arrivals (loader and follower, each with the bytes of its copies) and freed by eight, like a page.
 #pragma once
 
+#include "device/vocabulary/arrivals.cuh"
 #include "device/vocabulary/waits.cuh"
 
 namespace megakittens::device {
@@ -10,7 +11,6 @@ namespace megakittens::device {
 inline constexpr uint32_t kPageArrivals = kConsumerWarps;
 inline constexpr uint32_t kStageFills = 2;
 inline constexpr uint32_t kStageFrees = kConsumerWarps;
-inline constexpr uint32_t kWarpgroupArrivals = kConsumerWarps / 2;
 inline constexpr uint32_t kRingShift = 3;
 static_assert(kRingStages == 1u << kRingShift);
 
@@ -102,8 +102,8 @@ MK_DEVICE uint32_t tile_done(const Context<B>& c, uint32_t n) {
 template <class B>
 MK_DEVICE void finish_tile_warp(Context<B>& c, uint32_t n) {
   ptx::fence_proxy_async_shared_cta();
-  one_lane([&] {
-    if (!c.aborted) ptx::mbarrier_arrive(tile_done(c, n));
+  speak_for_warp([&](uint32_t arrivals) {
+    if (!c.aborted) ptx::mbarrier_arrive(tile_done(c, n), arrivals);
   });
 }
 template <class B>

@@ -63,8 +63,8 @@ MK_DEVICE void wait_accumulator_full_warp(Context<B>& c) {
 template <class B>
 MK_DEVICE void free_accumulator_warp(Context<B>& c) {
   ptx::tcgen05_fence_before_thread_sync();
-  one_lane([&] {
-    if (!c.aborted) ptx::mbarrier_arrive(c.base + Layout<B>::kAccumulatorFree);
+  speak_for_warp([&](uint32_t arrivals) {
+    if (!c.aborted) ptx::mbarrier_arrive(c.base + Layout<B>::kAccumulatorFree, arrivals);
   });
 }
 

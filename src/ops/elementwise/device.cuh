@@ -169,7 +169,7 @@ struct Elementwise : Quiet {
       }
       if (tiled) finish_tile_warp(c, block);
     }
-    if (!tiled) device::one_lane([&] { free_stage(c, 0, 1); });
+    if (!tiled) device::speak_for_warp([&](uint32_t arrivals) { free_stage(c, 0, arrivals); });
   }
 
   /// Stores finished tiles and gives every page back (rows 6 to 8).

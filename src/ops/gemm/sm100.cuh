@@ -112,10 +112,10 @@ MK_DEVICE void multiply_exactly(Context<B>& c) {
                                   c.page_address(kGeneralPageB), acc, n);
     store_accumulators(c, acc, {c.warp * 16, n, kPassColumns});
   }
-  device::one_lane([&] {
-    free_stage(c, 0, 1);
-    finish_page(c, kGeneralPageA, 1);
-    finish_page(c, kGeneralPageB, 1);
+  device::speak_for_warp([&](uint32_t arrivals) {
+    free_stage(c, 0, arrivals);
+    finish_page(c, kGeneralPageA, arrivals);
+    finish_page(c, kGeneralPageB, arrivals);
   });
 }
 

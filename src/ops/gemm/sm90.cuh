@@ -170,10 +170,10 @@ struct Gemm : Quiet {
         multiply<device::Bf16, false>(c, kind.general, acc);
     }
     if (kind.general) {
-      device::one_lane([&] {
-        free_stage(c, 0, 1);
-        finish_page(c, kGeneralPageA, 1);
-        finish_page(c, kGeneralPageB, 1);
+      device::speak_for_warp([&](uint32_t arrivals) {
+        free_stage(c, 0, arrivals);
+        finish_page(c, kGeneralPageA, arrivals);
+        finish_page(c, kGeneralPageB, arrivals);
       });
     }
     if (!epilogue.usable) return false;

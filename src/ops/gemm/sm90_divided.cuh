@@ -141,7 +141,7 @@ MK_DEVICE bool run_divided(Context<B>& c, const Kind& kind, Lanes<float> (&acc)[
 template <class B>
 MK_DEVICE void finish_sums(Context<B>& c) {
   ptx::fence_proxy_async_shared_cta();  // ordinary accesses, before the page's next bulk load (row 3)
-  device::one_lane([&] { finish_page(c, kPageSums, 1); });
+  device::speak_for_warp([&](uint32_t arrivals) { finish_page(c, kPageSums, arrivals); });
 }
 
 }  // namespace megakittens::ops::sm90

@@ -39,12 +39,11 @@ struct Pages {
 /// pages are free (row 4). One lane speaks for its warpgroup, whose products retire together.
 template <class B>
 MK_DEVICE void release_stage(Context<B>& c, uint32_t k, uint32_t count) {
-  if (c.warp % 4 != 0) return;
-  device::one_lane([&] {
-    free_stage(c, k, device::kWarpgroupArrivals);
+  device::speak_for_warpgroup(c, [&](uint32_t arrivals) {
+    free_stage(c, k, arrivals);
     const uint32_t stage = k % Pages::kStages;
-    if (k + Pages::kStages >= count) finish_page(c, Pages::page_b(stage), device::kWarpgroupArrivals);
-    if (Pages::last_of_page_a(k, count)) finish_page(c, Pages::page_a(stage), device::kWarpgroupArrivals);
+    if (k + Pages::kStages >= count) finish_page(c, Pages::page_b(stage), arrivals);
+    if (Pages::last_of_page_a(k, count)) finish_page(c, Pages::page_a(stage), arrivals);
   });
 }
 

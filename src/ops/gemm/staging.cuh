@@ -82,8 +82,8 @@ MK_DEVICE void stage_float(const device::Context<B>& c, const StridedMatrix& mat
 /// A consumer warp comes to the meeting of all of them; it waits for the others in await_consumers.
 template <class B>
 MK_DEVICE void meet_consumers(device::Context<B>& c) {
-  device::one_lane([&] {
-    if (!c.aborted) ptx::mbarrier_arrive(c.base + device::Layout<B>::kMeeting);
+  device::speak_for_warp([&](uint32_t arrivals) {
+    if (!c.aborted) ptx::mbarrier_arrive(c.base + device::Layout<B>::kMeeting, arrivals);
   });
 }
 template <class B>

@@ -29,7 +29,7 @@ struct Direct : Quiet {
   /// And last: its reads are over. Its stores are published by what the interpreter does next.
   template <class B>
   MK_DEVICE void end(device::Context<B>& c) const {
-    device::one_lane([&] { free_stage(c, 0, 1); });
+    device::speak_for_warp([&](uint32_t arrivals) { free_stage(c, 0, arrivals); });
   }
 };
 
