@@ -3,7 +3,7 @@ SHELL := /bin/bash
 JOBS ?= $(shell nproc)
 export JOBS
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-all cubins gpu-test gpu-bench gpu-faults check-report format lint clean
+.PHONY: help setup build demo test test-all cubins gpu-test gpu-bench gpu-faults gpu-sanitize check-report format lint clean
 
 help:  ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -34,6 +34,9 @@ gpu-bench:  ## the benchmarks against PyTorch on a GPU, into bench/results; BENC
 
 gpu-faults:  ## the faults of the check report in GPU builds, into bench/results and docs/concepts/gpu-faults.md
 	@tools/gpu/faults.sh
+
+gpu-sanitize:  ## gpu_tests under racecheck and memcheck of compute-sanitizer; FILTER="..." chooses tests
+	@tools/gpu/sanitize.sh $(if $(FILTER),'$(FILTER)')
 
 check-report: setup  ## plant every fault, and write docs/concepts/check-report.md
 	@tools/check_report.sh

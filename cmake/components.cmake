@@ -129,7 +129,7 @@ function(mk_gpu_faults)
   target_link_libraries(gpu_faults PRIVATE mk_warnings mk_test_support)
 endfunction()
 
-# tools/racecheck_interpreter.cpp compiles what tools/gpu/racecheck.sh runs.
+# tools/racecheck_interpreter.cpp compiles what tools/gpu/sanitize.sh runs under racecheck.
 function(mk_racecheck_interpreter)
   add_executable(racecheck_interpreter ${PROJECT_SOURCE_DIR}/tools/racecheck_interpreter.cpp)
   target_link_libraries(racecheck_interpreter PRIVATE mk_warnings mk_test_support)
