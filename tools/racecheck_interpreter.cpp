@@ -1,6 +1,6 @@
-// racecheck_interpreter FOLDER: the interpreter for Hopper that racecheck can follow (tests/support/racecheck.hpp), as the
-// one machine code in FOLDER, unless it is there. Needs NVRTC and no GPU. MEGAKITTENS_CACHE_DIR=FOLDER with a MEGAKITTENS_NVRTC that does
-// not exist then runs programs on it.
+// racecheck_interpreter FOLDER: the interpreter for Hopper that racecheck can follow (tests/support/racecheck.hpp), as
+// the one machine code in FOLDER, unless it is there. Needs NVRTC and no GPU. MEGAKITTENS_CACHE_DIR=FOLDER with a
+// MEGAKITTENS_NVRTC that does not exist then runs programs on it.
 #include <cstdio>
 #include <exception>
 #include <filesystem>

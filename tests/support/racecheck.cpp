@@ -13,7 +13,8 @@ constexpr std::string_view kEachLane = "ptx::syncwarp();\n  arrive(ptx::kInParts
 
 std::vector<SourceEdit> racecheck_edits() {
   return {
-      // A count with the bit kInParts is in 32nds already. The largest of all, 32 times 12, is far from the 2^20 - 1 that
+      // A count with the bit kInParts is in 32nds already. The largest of all, 32 times 12, is far from the 2^20 - 1
+      // that
       // an mbarrier holds.
       {kMbarrier, "namespace megakittens::ptx {\n", R"(namespace megakittens::ptx {
 

@@ -1,5 +1,5 @@
-// Arrivals by which one lane speaks for others. All lanes take part; `arrive(n)` does nothing but arrive, n times, on one
-// mbarrier or several.
+// Arrivals by which one lane speaks for others. All lanes take part; `arrive(n)` does nothing but arrive, n times, on
+// one mbarrier or several.
 #pragma once
 
 #include "device/vocabulary/context.cuh"
