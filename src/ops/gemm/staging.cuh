@@ -3,6 +3,7 @@
 #pragma once
 
 #include "device/core/swizzle.cuh"
+#include "device/vocabulary/arrivals.cuh"
 #include "ops/gemm/arguments.hpp"
 #include "ops/pointwise/place.cuh"
 
