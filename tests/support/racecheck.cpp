@@ -13,9 +13,8 @@ constexpr std::string_view kEachLane = "ptx::syncwarp();\n  arrive(ptx::kInParts
 
 std::vector<SourceEdit> racecheck_edits() {
   return {
-      // A count with the bit kInParts is in 32nds already. The largest of all, 32 times 12, is far from the 2^20 - 1
-      // that
-      // an mbarrier holds.
+      // A count with the bit kInParts is in 32nds already. An mbarrier holds counts up to 2^20 - 1; the largest here is
+      // that of slot_done, 32 times Layout::kDoneArrivals.
       {kMbarrier, "namespace megakittens::ptx {\n", R"(namespace megakittens::ptx {
 
 inline constexpr uint32_t kParts = 32, kInParts = 0x80000000u;
@@ -23,19 +22,13 @@ MK_DEVICE uint32_t parts(uint32_t count) {
   return (count & kInParts) != 0 ? count & ~kInParts : count * kParts;
 }
 )"},
-      {kMbarrier, R"([%0], %1;" ::"r"(barrier), "r"(count) : "memory");
-}
-
-/// sm_80. PTX: "mbarrier.inval".)",
-       R"([%0], %1;" ::"r"(barrier), "r"(parts(count)) : "memory");
-}
-
-/// sm_80. PTX: "mbarrier.inval".)"},
+      {kMbarrier, R"("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count))",
+       R"("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(parts(count)))"},
       {kMbarrier, R"("mbarrier.arrive.shared::cta.b64 _, [%0];")", R"("mbarrier.arrive.shared::cta.b64 _, [%0], 32;")"},
       {kMbarrier, R"("mbarrier.arrive.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(count))",
        R"("mbarrier.arrive.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(parts(count)))"},
-      // This instruction arrives once, whatever its bytes: it has to be the last of the 32, or the phase could complete
-      // before it knows of them.
+      // This instruction arrives once, whatever its bytes. The other 31 stand before it, so that the phase cannot
+      // complete without it.
       {kMbarrier, R"(asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64)",
        R"(asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0], 31;" ::"r"(barrier) : "memory");
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64)"},
