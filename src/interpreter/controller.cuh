@@ -126,6 +126,7 @@ struct Controller {
     // Nothing an earlier kernel wrote is touched before this (row 31).
     device::one_lane([&] {
       ptx::griddepcontrol_wait();
+      ptx::griddepcontrol_launch_dependents();
       entry = take_ticket(c);
     });
     if (c.launch.global_queue == 0) begin_fetch(c, fetch, true);

@@ -47,7 +47,18 @@ CallLayout lay_out(const program::Program& program, const std::vector<bool>& bou
     (room ? layout.call_storages : layout.bound_storages).push_back(s);
     if (room) layout.call_maps.insert(layout.call_maps.end(), maps_of[s].begin(), maps_of[s].end());
   }
-  layout.storage_number = numbers(count, layout.call_storages);
+  std::vector<std::uint32_t> travelling = layout.call_storages;
+  auto add = [&](std::uint32_t s) {
+    if (travelling.size() == program::kMaxCallStorages || std::ranges::find(travelling, s) != travelling.end()) return;
+    travelling.push_back(s);
+    layout.other_storages.push_back(s);
+  };
+  if (const std::uint32_t node = program.first_node(); node < program.records.size()) {
+    const program::NodeRecord& record = program.records[node];
+    for (std::uint32_t k = 0; k < record.operand_count; ++k) add(record.operands[k].storage);
+  }
+  for (std::uint32_t s = 0; s < count; ++s) add(s);
+  layout.storage_number = numbers(count, travelling);
   layout.map_number = numbers(program.maps.size(), layout.call_maps);
   return layout;
 }

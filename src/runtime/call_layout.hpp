@@ -1,5 +1,6 @@
 // Which storages and tensor maps of a program travel in the parameters of each launch, and which lie in tables that a
-// workspace keeps: a launch's own may change from call to call, a table must not while a launch reads it.
+// workspace keeps: a launch's own may change from call to call, a table must not while a launch reads it. Storages that
+// keep their addresses travel too where there is room: a CTA finds a parameter without a trip to memory.
 #pragma once
 
 #include <vector>
@@ -8,9 +9,10 @@
 
 namespace megakittens::runtime {
 
-/// Numbers are the program's; those of a call come first in the device's numbering, in the order of these lists.
+/// Numbers are the program's; what travels comes first in the device's numbering, in the order of these lists.
 struct CallLayout {
-  std::vector<std::uint32_t> call_storages;   ///< at most program::kMaxCallStorages
+  std::vector<std::uint32_t> call_storages;   ///< change from call to call
+  std::vector<std::uint32_t> other_storages;  ///< travel too; with those at most program::kMaxCallStorages
   std::vector<std::uint32_t> call_maps;       ///< of those storages, at most program::kMaxCallMaps
   std::vector<std::uint32_t> bound_storages;  ///< inputs and outputs that the tables hold
   std::vector<std::uint32_t> storage_number;  ///< on the device, by the program's number
@@ -18,7 +20,8 @@ struct CallLayout {
 };
 
 /// `bound[i]` says that input i keeps its address as a rule (a weight); missing ones are taken to be false. Outputs and
-/// other inputs go to the parameters while these have room, those with few maps first; the rest joins the tables.
+/// other inputs go to the parameters while these have room, those with few maps first; the rest joins the tables. What
+/// room is left takes other storages' addresses, those of the first node first.
 CallLayout lay_out(const program::Program& program, const std::vector<bool>& bound);
 
 /// The program's node records with the device's numbers.

@@ -10,6 +10,7 @@ namespace {
 
 constexpr int kAttributeCooperative = 2;
 constexpr int kAttributeCluster = 4;
+constexpr int kAttributeProgrammatic = 6;
 constexpr std::size_t kMaxTables = 8;  // of one workspace, unless graphs keep them
 constexpr CuPointer kAlignment = 16;
 
@@ -54,7 +55,8 @@ CudaWorkspace::CudaWorkspace(const UploadedProgram& uploaded, bool keep_tables)
   parameters_.first_node = program.first_node();
   parameters_.global_queue = program.config.queue == program::QueueMode::global ? 1 : 0;
   parameters_.alarm = uploaded.alarm.on_device();
-  parameters_.call_storages = static_cast<std::uint32_t>(uploaded.layout.call_storages.size());
+  const std::size_t travelling = uploaded.layout.call_storages.size() + uploaded.layout.other_storages.size();
+  parameters_.call_storages = static_cast<std::uint32_t>(travelling);
   parameters_.call_maps = static_cast<std::uint32_t>(uploaded.layout.call_maps.size());
 }
 
@@ -159,6 +161,11 @@ void CudaWorkspace::launch(CuStream stream, std::span<const CuPointer> given) {
   std::scoped_lock lock(mutex_);
   for (std::size_t i = 0; i < layout.call_storages.size(); ++i)
     parameters_.storage_of_call[i] = given[layout.call_storages[i]];
+  for (std::size_t i = 0; i < layout.other_storages.size(); ++i) {
+    const std::uint32_t s = layout.other_storages[i];
+    parameters_.storage_of_call[layout.call_storages.size() + i] =
+        storages_[s].address() != 0 ? storages_[s].address() : given[s];
+  }
   for (std::size_t i = 0; i < layout.call_maps.size(); ++i) {
     const program::TensorMapDescription& map = program.maps[layout.call_maps[i]];
     parameters_.map_of_call[i] = maps_[i].get(map, given[map.storage]);
@@ -169,17 +176,21 @@ void CudaWorkspace::launch(CuStream stream, std::span<const CuPointer> given) {
       reinterpret_cast<void* const*>(tables.memory.address() + program.maps.size() * sizeof(program::CallMap));
 
   const LoadedInterpreter& interpreter = uploaded_.interpreter;
-  CuLaunchAttribute attributes[2] = {};
+  CuLaunchAttribute attributes[3] = {};
   attributes[0].id = kAttributeCooperative;
   attributes[0].value.cooperative = 1;
-  attributes[1].id = kAttributeCluster;
-  attributes[1].value.cluster = {program.config.cluster, 1, 1};
+  // A CTA may start where one of the launch before has left, and set itself up; it waits for that launch's end before it
+  // touches what kernels write (Controller::begin).
+  attributes[1].id = kAttributeProgrammatic;
+  attributes[1].value.programmatic = 1;
+  attributes[2].id = kAttributeCluster;
+  attributes[2].value.cluster = {program.config.cluster, 1, 1};
   CuLaunchConfig config{.grid = {program.config.sms, 1, 1},
                         .block = {interpreter.threads, 1, 1},
                         .shared_bytes = interpreter.shared_bytes,
                         .stream = stream,
                         .attributes = attributes,
-                        .attribute_count = program.config.cluster > 1 ? 2u : 1u};
+                        .attribute_count = program.config.cluster > 1 ? 3u : 2u};
   void* arguments[] = {&parameters_};
   MK_CUDA(launch_kernel(&config, interpreter.function, arguments, nullptr));
   for (std::size_t k = 0; k < outputs_.size(); ++k)

@@ -26,6 +26,7 @@ struct CuLaunchAttribute {
   union {
     char bytes[64];
     int cooperative;
+    int programmatic;
     struct {
       unsigned x, y, z;
     } cluster;

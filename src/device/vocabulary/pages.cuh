@@ -57,14 +57,44 @@ MK_DEVICE uint32_t stage_free(const Context<B>& c, uint32_t n) {
   return c.base + Layout<B>::kStageFree + 8 * ((c.ring + n) % kRingStages);
 }
 
-/// One lane: the barrier of stage `n` may take its next fill, and where `depth` stages share memory, the stage `depth`
-/// before it has been consumed. Needs 0 < depth <= kRingStages.
+/// The use of its barrier that stage `n` waits for, counted over all instructions: where `depth` stages share memory,
+/// the stage `depth` before it. Needs 0 < depth <= kRingStages.
+template <class B>
+MK_DEVICE uint32_t stage_before(const Context<B>& c, uint32_t n, uint32_t depth) {
+  // Fresh pages: only the barrier, last used kRingStages ago, must be free.
+  return c.ring + n - (n < depth ? kRingStages : depth);
+}
+template <class B>
+MK_DEVICE uint32_t stage_free_of(const Context<B>& c, uint32_t number) {
+  return c.base + Layout<B>::kStageFree + 8 * (number % kRingStages);
+}
+MK_DEVICE uint32_t stage_phase(uint32_t number) {
+  return static_cast<uint32_t>(static_cast<int32_t>(number) >> kRingShift);
+}
+
+/// One lane: the barrier of stage `n` may take its next fill, and the stage `depth` before it has been consumed.
 template <class B>
 MK_DEVICE void wait_stage_free(Context<B>& c, uint32_t n, uint32_t depth) {
-  // Fresh pages: only the barrier, last used kRingStages ago, must be free.
-  const uint32_t consumed = c.ring + n - (n < depth ? kRingStages : depth);
-  wait_lane(c, c.base + Layout<B>::kStageFree + 8 * (consumed % kRingStages),
-            static_cast<uint32_t>(static_cast<int32_t>(consumed) >> kRingShift), WaitKind::stage_free, n);
+  const uint32_t before = stage_before(c, n, depth);
+  wait_lane(c, stage_free_of(c, before), stage_phase(before), WaitKind::stage_free, n);
+}
+
+/// The same, and where the stage is the first of the instruction in physical page `page`, that this is the
+/// instruction's. Looks at both together: two looks after each other are a good part of a loading lane's turn.
+template <class B>
+MK_DEVICE void wait_stage_and_page(Context<B>& c, uint32_t n, uint32_t depth, uint32_t page) {
+  const uint32_t before = stage_before(c, n, depth);
+  auto stage_ready = [&]() MK_INLINE { return try_phase<B>(stage_free_of(c, before), stage_phase(before)); };
+  auto page_ready = [&]() MK_INLINE {
+    return n >= depth || try_phase<B>(c.base + Layout<B>::kPageFree + 8 * page, c.iteration - 1);
+  };
+  wait_until_lane(
+      c, [&]() MK_INLINE { return stage_ready() & page_ready(); },
+      [&]() MK_INLINE {
+        const bool staged = stage_ready();
+        expire(c, staged ? WaitKind::page_free : WaitKind::stage_free, staged ? page : n, 0,
+               staged ? c.iteration - 1 : stage_phase(before));
+      });
 }
 
 /// One lane announces `bytes` of copies into stage `n` and gives its arrival (row 1).

@@ -60,22 +60,30 @@ MK_DEVICE bool try_phase(uint32_t barrier, uint32_t phase) {
   return ptx::mbarrier_try_wait_parity(barrier, phase & 1);
 }
 
-/// One lane's wait until that phase has completed. Parity tells two phases apart: the caller knows by other means that
-/// the one before has completed.
-template <class B>
-MK_DEVICE void wait_lane(Context<B>& c, uint32_t barrier, uint32_t phase, WaitKind kind, uint32_t what = 0) {
-  if (c.aborted || try_phase<B>(barrier, phase)) return;
+/// One lane's wait until `ready()` holds; after twice the limit `late()` notes what for.
+template <class B, class Ready, class Late>
+MK_DEVICE void wait_until_lane(Context<B>& c, Ready&& ready, Late&& late) {
+  if (c.aborted || ready()) return;
   const uint64_t start = ptx::clock64();
   while (true) {
-    MK_ROLLED for (uint32_t n = 0; n < kTriesPerLook; ++n) if (try_phase<B>(barrier, phase)) return;
+    MK_ROLLED for (uint32_t n = 0; n < kTriesPerLook; ++n) if (ready()) return;
     if (ptx::ld_relaxed_gpu_u32(&c.launch.control->abort) != 0) {
       c.aborted = true;
       return;
     }
     // Twice as patient as waits for counters: what a CTA waits for inside itself mostly hangs on one of those, and the
     // record should name it.
-    if (ptx::clock64() - start > 2 * c.launch.wait_limit) return expire(c, kind, what, 0, phase);
+    if (ptx::clock64() - start > 2 * c.launch.wait_limit) return late();
   }
+}
+
+/// One lane's wait until that phase has completed. Parity tells two phases apart: the caller knows by other means that
+/// the one before has completed.
+template <class B>
+MK_DEVICE void wait_lane(Context<B>& c, uint32_t barrier, uint32_t phase, WaitKind kind, uint32_t what = 0) {
+  wait_until_lane(
+      c, [&]() MK_INLINE { return try_phase<B>(barrier, phase); },
+      [&]() MK_INLINE { expire(c, kind, what, 0, phase); });
 }
 
 /// A whole warp's wait; its lanes leave together.

@@ -45,12 +45,13 @@ program::TensorMapDescription map_of(const ir::View& view, ir::DType dtype, int 
   return map;
 }
 
+constexpr int kPageSums = 6;
+
 /// The order in which Hopper's loops let go of their pages (ops/gemm/sm90_pages.cuh): unused ones, then B's page of
 /// each of the last fills with A's page behind its second half. The divided loop's last is page 6, which carries sums.
 std::vector<int> hopper_order(std::int64_t fills, bool divided) {
   constexpr int kStages = 4;
   constexpr int kFirstPageA = 4;
-  constexpr int kPageSums = 6;
   std::vector<int> order;
   auto used = [&](int lid) {
     if (lid == kPageSums) return divided;
@@ -65,6 +66,17 @@ std::vector<int> hopper_order(std::int64_t fills, bool divided) {
     if (last_of_a) order.push_back(kFirstPageA + stage / 2);
   }
   if (divided) order.push_back(kPageSums);
+  return order;
+}
+
+/// The same of the loop with 64 columns: each of the last stages' pages, then that of the sums.
+std::vector<int> narrow_order(std::int64_t fills) {
+  constexpr int kStages = 6;
+  std::vector<int> order;
+  for (int lid = static_cast<int>(std::min<std::int64_t>(fills, kStages)); lid < kStages; ++lid) order.push_back(lid);
+  for (std::int64_t k = std::max<std::int64_t>(0, fills - kStages); k < fills; ++k)
+    order.push_back(static_cast<int>(k % kStages));
+  order.push_back(kPageSums);
   return order;
 }
 
@@ -101,6 +113,7 @@ struct LoopShape {
 constexpr LoopShape kHopperLoops[] = {{Loop::hopper, kHopperRows, kHopperColumns, 7000, 1024},
                                       {Loop::divided, kDividedRows, kDividedColumns, 5500, 384},
                                       {Loop::narrow, kDividedRows, kNarrowColumns, 5000, 256}};
+constexpr std::int64_t kBandRows = 4;
 constexpr LoopShape kBlackwellLoop = {Loop::blackwell, kBlackwellRows, kBlackwellColumns, 0, 0};
 
 /// The loop whose rounds over the SMs take the least time; the seed's tiling knows one loop.
@@ -127,7 +140,9 @@ std::uint16_t icode_of(Loop loop, ir::DType type, LayoutB layout) {
 std::uint64_t release_order(std::int64_t depth, Loop loop) {
   std::int64_t stage = divides(loop) ? kDividedDepth : kStageDepth;
   std::int64_t fills = (depth + stage - 1) / stage;
-  std::vector<int> order = loop == Loop::blackwell ? blackwell_order(fills) : hopper_order(fills, divides(loop));
+  std::vector<int> order = loop == Loop::blackwell ? blackwell_order(fills)
+                           : loop == Loop::narrow  ? narrow_order(fills)
+                                                   : hopper_order(fills, divides(loop));
   std::uint64_t packed = 0;
   for (std::size_t q = 0; q < order.size(); ++q) packed |= static_cast<std::uint64_t>(order[q]) << (4 * q);
   return packed;
@@ -171,7 +186,10 @@ std::unique_ptr<NodePlan> Gemm::plan(const ir::Graph& graph, const ir::Node& nod
   std::uint64_t order = release_order(space.k, shape.loop);
   auto plan = std::make_unique<TilePlan>(
       std::move(space),
-      TileShape{.rows = paired ? 2 * shape.rows : shape.rows, .columns = shape.columns, .paired = paired});
+      TileShape{.rows = paired ? 2 * shape.rows : shape.rows,
+                .columns = shape.columns,
+                .paired = paired,
+                .band = options.tiling == Tiling::seed || shape.loop == Loop::blackwell ? 1 : kBandRows});
   plan->icode = icode;
   plan->release_order = order;
   plan->maps = {a, b};

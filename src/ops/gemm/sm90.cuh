@@ -9,6 +9,7 @@
 #include "ops/gemm/exact.cuh"
 #include "ops/gemm/operands.cuh"
 #include "ops/gemm/short_epilogue.cuh"
+#include "ops/gemm/sm90_copies.cuh"
 #include "ops/gemm/sm90_divided.cuh"
 
 namespace megakittens::ops::sm90 {
@@ -20,8 +21,8 @@ using gemm::Kind;
 inline constexpr uint32_t kRowsA = 128, kColumnsB = 256;
 inline constexpr uint32_t kAccumulators = kColumnsB / 2;  ///< a lane's share of 64 x 256
 
-using WideTile = DividedTile<gemm::kDividedColumns>;
-using NarrowTile = DividedTile<gemm::kNarrowColumns>;
+using WideTile = DividedTile<gemm::kDividedColumns, Pages>;
+using NarrowTile = DividedTile<gemm::kNarrowColumns, StagePages>;
 
 struct Tile : Pages {
   static constexpr uint32_t kRows = kRowsA, kColumns = kColumnsB, kDepth = gemm::kStageDepth;
@@ -32,8 +33,9 @@ template <class B>
 MK_DEVICE void stage_chunk(Context<B>& c, uint32_t k) {
   if (!c.aborted) {
     const int32_t depth = static_cast<int32_t>(k) * gemm::kStageDepth;
-    stage_16bit(c, matrix_a(c), c.index(gemm::kRow), depth, kRowsA, Tile::address_a(c, 0));
-    stage_16bit(c, matrix_b(c), c.index(gemm::kColumn), depth, kColumnsB, Tile::address_b(c, 0));
+    const uint32_t pages = c.page_map();
+    stage_16bit(c, matrix_a(c), c.index(gemm::kRow), depth, kRowsA, address_a<Tile>(c, pages, 0));
+    stage_16bit(c, matrix_b(c), c.index(gemm::kColumn), depth, kColumnsB, address_b<Tile>(c, pages, 0));
   }
   ptx::fence_proxy_async_shared_cta();  // ordinary stores, then tensor-core reads (row 6); and row 3 after the last
   sync_consumers(c);
@@ -55,9 +57,9 @@ MK_DEVICE void multiply(Context<B>& c, bool staged, Lanes<float> (&acc)[kAccumul
     else
       wait_stage_full_warp(c, k);
     const uint32_t stage = staged ? 0 : k % Tile::kStages;
-    const uint64_t a = k_major(Tile::address_a(c, stage) + warpgroup * (Tile::kBytesA / 2), Swizzle::k128B);
-    const uint64_t b = kTransB ? n_major(Tile::address_b(c, stage), Swizzle::k128B, 8192)
-                               : k_major(Tile::address_b(c, stage), Swizzle::k128B);
+    const uint32_t pages = c.page_map(), at_b = address_b<Tile>(c, pages, stage);
+    const uint64_t a = k_major(address_a<Tile>(c, pages, stage) + warpgroup * (Tile::kBytesA / 2), Swizzle::k128B);
+    const uint64_t b = kTransB ? n_major(at_b, Swizzle::k128B, 8192) : k_major(at_b, Swizzle::k128B);
     ptx::wgmma_fence();
     MK_UNROLL for (uint32_t step = 0; step < gemm::kStageDepth / 16; ++step) ptx::wgmma<In, kColumnsB, kTransB>(
         acc, advance(a, step * k_step_k_major()), advance(b, step * kStepB), !first || step > 0);
@@ -72,12 +74,12 @@ MK_DEVICE void multiply(Context<B>& c, bool staged, Lanes<float> (&acc)[kAccumul
     chunk(k, false);
     if (!staged) {
       ptx::wgmma_wait_group<1>();
-      release_stage(c, k - 1, count);
+      release_stage<Tile>(c, k - 1, count);
     }
   }
   ptx::wgmma_wait_group<0>();
   ptx::keep_in_order(acc);
-  if (!staged) release_stage(c, count - 1, count);
+  if (!staged) release_stage<Tile>(c, count - 1, count);
 }
 
 /// The two pages of the general types: A's and B's staging.
@@ -96,7 +98,7 @@ struct Gemm : Quiet {
     if (kind.general)
       gemm::bring_nothing(c, dependent);
     else if (kind.narrow)
-      gemm::bring<NarrowTile>(c, dependent);
+      bring_together<NarrowTile>(c, dependent);
     else if (kind.divided)
       gemm::bring<WideTile>(c, dependent);
     else
@@ -109,8 +111,10 @@ struct Gemm : Quiet {
     const Kind kind(c);
     const uint32_t count = ring_stages(c);
     MK_ROLLED for (uint32_t lid = 0; lid < B::kPages; ++lid) {
-      const bool used = kind.general ? lid == kGeneralPageA || lid == kGeneralPageB
-                                     : Pages::used(lid, count) || (kind.divided && lid == kPageSums);
+      const bool used = kind.general   ? lid == kGeneralPageA || lid == kGeneralPageB
+                        : kind.divided ? lid == kPageSums || (kind.narrow ? NarrowTile::used(lid, count)
+                                                                          : WideTile::used(lid, count))
+                                       : Tile::used(lid, count);
       if (used) continue;
       wait_page(c, lid);
       finish_page(c, lid);

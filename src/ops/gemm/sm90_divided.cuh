@@ -15,8 +15,8 @@ namespace megakittens::ops::sm90 {
 using device::Lanes;
 using gemm::Kind;
 
-template <int32_t kTileColumns>
-struct DividedTile : Pages {
+template <int32_t kTileColumns, class Layout>
+struct DividedTile : Layout {
   static constexpr uint32_t kRows = gemm::kDividedRows, kColumns = kTileColumns;
   static constexpr uint32_t kDepth = gemm::kDividedDepth;
   static constexpr uint32_t kHalfBytesA = kRows * 128;     ///< 64 of K
@@ -35,14 +35,15 @@ MK_DEVICE void multiply_half(Context<B>& c, Lanes<float> (&sums)[2 * Tile::kHalf
   using namespace megakittens::sm90;
   using device::Swizzle;
   constexpr uint32_t kStepB = kTransB ? k_step_n_major(Swizzle::k128B) : k_step_k_major();
-  const uint32_t half = c.warp / 4, count = gemm::stages<Tile>(c);
+  const uint32_t half = c.warp / 4, count = gemm::stages<Tile>(c), pages = c.page_map();
   MK_ROLLED for (uint32_t k = 0; k < count; ++k) {
+    // Before the wait: a turn has less time than its products take.
+    const uint32_t stage = k % Tile::kStages;
+    const uint32_t at_a = address_a<Tile>(c, pages, stage), at_b = address_b<Tile>(c, pages, stage);
+    const uint64_t a = k_major(at_a + half * Tile::kHalfBytesA, Swizzle::k128B);
+    const uint64_t b = kTransB ? n_major(at_b + half * Tile::kHalfBytesA, Swizzle::k128B, Tile::kBlockBytesB)
+                               : k_major(at_b + half * Tile::kHalfBytesB, Swizzle::k128B);
     wait_stage_full_warp(c, k);
-    const uint32_t stage = k % Pages::kStages;
-    const uint64_t a = k_major(Pages::address_a(c, stage) + half * Tile::kHalfBytesA, Swizzle::k128B);
-    const uint64_t b =
-        kTransB ? n_major(Pages::address_b(c, stage) + half * Tile::kHalfBytesA, Swizzle::k128B, Tile::kBlockBytesB)
-                : k_major(Pages::address_b(c, stage) + half * Tile::kHalfBytesB, Swizzle::k128B);
     ptx::wgmma_fence();
     MK_UNROLL for (uint32_t step = 0; step < gemm::kStageDepth / 16; ++step)
         ptx::wgmma<In, static_cast<int>(Tile::kColumns), kTransB>(sums, advance(a, step * k_step_k_major()),
@@ -50,7 +51,7 @@ MK_DEVICE void multiply_half(Context<B>& c, Lanes<float> (&sums)[2 * Tile::kHalf
     ptx::wgmma_commit_group();
     if (k > 0) {
       ptx::wgmma_wait_group<1>();
-      release_stage(c, k - 1, count);
+      release_stage<Tile>(c, k - 1, count);
     }
   }
   ptx::wgmma_wait_group<0>();
@@ -84,7 +85,7 @@ MK_DEVICE void exchange_halves(Context<B>& c, const Lanes<float> (&sums)[2 * Til
       send_sums<0>(to, sums);
   }
   meet_consumers(c);
-  if (count > 0) release_stage(c, count - 1, count);
+  if (count > 0) release_stage<Tile>(c, count - 1, count);
   await_consumers(c);
   MK_UNROLL for (uint32_t i = 0; i < kHalfSums; ++i) half[i] =
       device::select(Lanes<bool>(lower), sums[i], sums[kHalfSums + i]);
