@@ -179,8 +179,8 @@ void CudaWorkspace::launch(CuStream stream, std::span<const CuPointer> given) {
   CuLaunchAttribute attributes[3] = {};
   attributes[0].id = kAttributeCooperative;
   attributes[0].value.cooperative = 1;
-  // A CTA may start where one of the launch before has left, and set itself up; it waits for that launch's end before it
-  // touches what kernels write (Controller::begin).
+  // A CTA may start where one of the launch before has left, and set itself up; it waits for that launch's end before
+  // it touches what kernels write (Controller::begin).
   attributes[1].id = kAttributeProgrammatic;
   attributes[1].value.programmatic = 1;
   attributes[2].id = kAttributeCluster;

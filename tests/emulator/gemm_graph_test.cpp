@@ -191,6 +191,23 @@ TEST(GemmGraph, epilogues_with_eager_numerics_equal_the_unfused_program_bit_for_
   }
 }
 
+TEST(GemmGraph, an_epilogue_waits_for_an_operand_that_alone_depends_on_others) {
+  // On few SMs tiles of 128 x 256, on many the small ones.
+  for (const auto& [sms, columns] : {std::pair{4u, 256}, {16u, 128}, {16u, 64}}) {
+    ir::Builder b;
+    Handle late = b.mul(b.input("p", DType::bf16, {128, columns}), b.input("q", DType::bf16, {128, columns}));
+    Handle product = b.matmul(b.input("a", DType::bf16, {128, 256}), b.input("w", DType::bf16, {256, columns}));
+    b.output(b.relu(b.add(product, late)));
+    const ir::Graph graph = b.build();
+    for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+      RunSetup setup = small_machine();
+      setup.schedule.config.sms = sms;
+      setup.run.seed = seed;
+      EXPECT_EQ(run_and_compare(graph, setup, product_tolerance(DType::bf16, 256)), "") << columns << ", seed " << seed;
+    }
+  }
+}
+
 TEST(GemmGraph, the_mlp_has_a_node_a_layer_and_the_bits_of_the_unfused_one) {
   const ir::Graph graph = mlp(256, 256, 3);
   for (program::QueueMode queue : {program::QueueMode::per_sm, program::QueueMode::global}) {

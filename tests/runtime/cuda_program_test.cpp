@@ -91,6 +91,12 @@ TEST_F(CudaProgram, what_has_no_room_in_the_parameters_joins_the_tables) {
   EXPECT_LE(layout.call_maps.size(), program::kMaxCallMaps);
   EXPECT_FALSE(layout.bound_storages.empty());
   EXPECT_EQ(layout.call_storages.size() + layout.bound_storages.size(), 4u);
+  // What keeps its address travels all the same while there is room: the workspace, and the first node's operands
+  // first.
+  const std::size_t travelling = layout.call_storages.size() + layout.other_storages.size();
+  EXPECT_EQ(travelling, std::min<std::size_t>(run.program.storages.size(), program::kMaxCallStorages));
+  for (const program::OperandRecord& operand : run.program.records[run.program.first_node()].operands)
+    EXPECT_LT(layout.storage_number[operand.storage], program::kMaxCallStorages);
   run.run();
   EXPECT_EQ(run.problem(), "") << driver.report();
 }

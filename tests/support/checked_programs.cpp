@@ -74,6 +74,14 @@ ir::Graph product_then_tiles() {
   b.output(b.relu(b.input("y", DType::bf16, {128, 128})));
   return b.build();
 }
+/// A product whose warpgroups exchange sums through a page until it has been written, then a tiled node that passes that
+/// page on.
+ir::Graph sums_then_tiles() {
+  Builder b("sums_then_tiles");
+  b.output(b.matmul(b.input("x", DType::bf16, {64, 256}), b.input("w", DType::bf16, {256, 64})));
+  b.output(b.relu(b.input("y", DType::bf16, {128, 128})));
+  return b.build();
+}
 /// The same tensor written twice, with nobody reading in between.
 ir::Graph overwrites() {
   Builder b("overwrites");
@@ -182,6 +190,7 @@ const std::vector<CheckedProgram>& fault_programs() {
       {"reuse", reuse, hopper(4)},
       {"tiles, then general", tiles_then_general, hopper(1)},
       {"product, then tiles", product_then_tiles, hopper(1)},
+      {"sums, then tiles", sums_then_tiles, hopper(1)},
       {"Blackwell product, then tiles", product_then_tiles, blackwell(1)},
       {"overwrites", overwrites, hopper(3)},
       {"residual", residual, on(kHopper, 4, 1, QueueMode::per_sm, false, ops::Tiling::seed)},

@@ -12,7 +12,7 @@ constexpr std::string_view kPages = "device/vocabulary/pages.cuh", kWaits = "dev
                            kKernel = "interpreter/kernel.cuh", kRoles = "interpreter/roles.cuh",
                            kController = "interpreter/controller.cuh", kTiles = "ops/elementwise/device.cuh",
                            kOperands = "ops/gemm/operands.cuh", kGemm = "ops/gemm/sm90.cuh",
-                           kDivided = "ops/gemm/sm90_divided.cuh";
+                           kDivided = "ops/gemm/sm90_divided.cuh", kCopies = "ops/gemm/sm90_copies.cuh";
 
 struct Row {
   std::string_view fault;
@@ -27,14 +27,17 @@ struct Row {
 #define MK_WAIT_TILE "MK_DEVICE void wait_tile_done_lane(Context<B>& c, uint32_t n) {"
 #define MK_WAIT_WRITABLE "MK_DEVICE void wait_writable_warp(Context<B>& c) {"
 #define MK_WAIT_COUNTERS "MK_DEVICE bool wait_counters(Context<B>& c, uint32_t guard) {"
+#define MK_STAGE_AND_PAGE "return stage_ready() & page_ready();"
 #define MK_ACQUIRE "ptx::ld_acquire_gpu_u32(address)"
 #define MK_ACQUIRE_UNLESS(ROLE) "(c.role == Role::" ROLE " ? ptx::ld_relaxed_gpu_u32(address) : " MK_ACQUIRE ")"
 #define MK_GLOBAL_FENCE "kGuardWrite)) ptx::fence_proxy_async_global();"
 
 constexpr Row kRows[] = {
     {"no-fence-before-loading-ordinary-stores", {kOperands, MK_GLOBAL_FENCE, "kGuardWrite)) {}"}},
+    {"no-fence-before-loading-ordinary-stores", {kCopies, MK_GLOBAL_FENCE, "kGuardWrite)) {}"}},
     {"no-fence-before-loading-ordinary-stores", {kTiles, MK_GLOBAL_FENCE, "kGuardWrite)) {}"}},
     {"no-fence-before-loading-bulk-stores", {kOperands, MK_GLOBAL_FENCE, "kGuardWrite)) {}"}},
+    {"no-fence-before-loading-bulk-stores", {kCopies, MK_GLOBAL_FENCE, "kGuardWrite)) {}"}},
     {"no-fence-before-loading-bulk-stores", {kTiles, MK_GLOBAL_FENCE, "kGuardWrite)) {}"}},
     {"no-fence-before-bulk-store", {kPages, "ptx::fence_proxy_async_shared_cta();", ""}},
     {"no-fence-before-tensor-core", {kGemm, "ptx::fence_proxy_async_shared_cta();", ""}},
@@ -51,8 +54,14 @@ constexpr Row kRows[] = {
     {"stage-read-before-it-is-full", {kPages, MK_WAIT_STAGE_FULL, MK_WAIT_STAGE_FULL " return;"}},
     {"stage-refilled-before-it-is-free",
      {kPages, MK_WAIT_STAGE_FREE, MK_WAIT_STAGE_FREE " if (c.role == Role::loader) return;"}},
+    {"stage-refilled-before-it-is-free",
+     {kPages, MK_STAGE_AND_PAGE, "return (c.role == Role::loader || stage_ready()) & page_ready();"}},
     {"page-loaded-without-its-token", {kPages, MK_WAIT_PAGE, MK_WAIT_PAGE " if (c.role == Role::loader) return;"}},
+    {"page-loaded-without-its-token",
+     {kPages, MK_STAGE_AND_PAGE, "return stage_ready() & (c.role == Role::loader || page_ready());"}},
     {"page-taken-without-its-token", {kPages, MK_WAIT_PAGE, MK_WAIT_PAGE " if (c.role == Role::loader) return;"}},
+    {"page-taken-without-its-token",
+     {kPages, MK_STAGE_AND_PAGE, "return stage_ready() & (c.role == Role::loader || page_ready());"}},
     {"page-finished-twice",
      {kPages, MK_FINISH_PAGE,
       MK_FINISH_PAGE " if (c.role == Role::storer && !c.aborted)"

@@ -1,4 +1,5 @@
 #include "schedule/schedule.hpp"
+#include "ops/gemm/space.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -52,6 +53,22 @@ ir::Graph chain(int nodes) {
 }
 
 }  // namespace
+
+TEST(Schedule, tiles_are_visited_once_each_in_bands_of_rows) {
+  for (const std::int64_t band : {1, 4})
+    for (const auto& [rows, columns] : {std::pair{1, 1}, {4, 8}, {8, 16}, {5, 3}, {7, 19}}) {
+      std::set<std::pair<std::int64_t, std::int64_t>> seen;
+      for (std::int64_t j = 0; j < rows * columns; ++j) seen.insert(ops::gemm::swizzled_tile(j, rows, columns, band));
+      EXPECT_EQ(seen.size(), static_cast<std::size_t>(rows * columns)) << rows << " x " << columns;
+      EXPECT_EQ(*seen.rbegin(), std::pair(rows - 1L, columns - 1L)) << rows << " x " << columns;
+    }
+  // Sixteen neighbours read four rows of tiles and four columns.
+  for (std::int64_t j = 0; j < 16; ++j) {
+    const auto [row, column] = ops::gemm::swizzled_tile(j, 8, 16, 4);
+    EXPECT_EQ(row, j % 4);
+    EXPECT_EQ(column, j / 4);
+  }
+}
 
 TEST(Schedule, dependency_cells_ignore_where_boxes_start) {
   ir::Builder builder("slice");

@@ -79,7 +79,7 @@ MK_DEVICE void wait_stage_free(Context<B>& c, uint32_t n, uint32_t depth) {
   wait_lane(c, stage_free_of(c, before), stage_phase(before), WaitKind::stage_free, n);
 }
 
-/// The same, and where the stage is the first of the instruction in physical page `page`, that this is the
+/// Stage `n` may take its next fill, and where it is the first of the instruction in physical page `page`, that is the
 /// instruction's. Looks at both together: two looks after each other are a good part of a loading lane's turn.
 template <class B>
 MK_DEVICE void wait_stage_and_page(Context<B>& c, uint32_t n, uint32_t depth, uint32_t page) {

@@ -60,21 +60,28 @@ MK_DEVICE bool try_phase(uint32_t barrier, uint32_t phase) {
   return ptx::mbarrier_try_wait_parity(barrier, phase & 1);
 }
 
-/// One lane's wait until `ready()` holds; after twice the limit `late()` notes what for.
-template <class B, class Ready, class Late>
-MK_DEVICE void wait_until_lane(Context<B>& c, Ready&& ready, Late&& late) {
+/// Waits until `ready()` holds; after twice the limit `late()` notes what for. In one lane, or in a warp whose lanes
+/// agree: `agree(x)` is whether x holds in any of them.
+template <class B, class Ready, class Late, class Agree>
+MK_DEVICE void wait_until(Context<B>& c, Ready&& ready, Late&& late, Agree&& agree) {
   if (c.aborted || ready()) return;
   const uint64_t start = ptx::clock64();
   while (true) {
     MK_ROLLED for (uint32_t n = 0; n < kTriesPerLook; ++n) if (ready()) return;
-    if (ptx::ld_relaxed_gpu_u32(&c.launch.control->abort) != 0) {
+    if (agree(ptx::ld_relaxed_gpu_u32(&c.launch.control->abort) != 0)) {
       c.aborted = true;
       return;
     }
     // Twice as patient as waits for counters: what a CTA waits for inside itself mostly hangs on one of those, and the
     // record should name it.
-    if (ptx::clock64() - start > 2 * c.launch.wait_limit) return late();
+    if (agree(ptx::clock64() - start > 2 * c.launch.wait_limit)) return late();
   }
+}
+
+/// One lane's wait until `ready()` holds.
+template <class B, class Ready, class Late>
+MK_DEVICE void wait_until_lane(Context<B>& c, Ready&& ready, Late&& late) {
+  wait_until(c, ready, late, [](bool x) MK_INLINE { return x; });
 }
 
 /// One lane's wait until that phase has completed. Parity tells two phases apart: the caller knows by other means that
@@ -89,11 +96,9 @@ MK_DEVICE void wait_lane(Context<B>& c, uint32_t barrier, uint32_t phase, WaitKi
 /// A whole warp's wait; its lanes leave together.
 template <class B>
 MK_DEVICE void wait_warp(Context<B>& c, uint32_t barrier, uint32_t phase, WaitKind kind, uint32_t what = 0) {
-  if (c.aborted) return;
-  if (!all(Lanes<bool>(try_phase<B>(barrier, phase)))) {
-    wait_lane(c, barrier, phase, kind, what);
-    c.aborted = any(Lanes<bool>(c.aborted));
-  }
+  wait_until(
+      c, [&]() MK_INLINE { return all(Lanes<bool>(try_phase<B>(barrier, phase))); },
+      [&]() MK_INLINE { expire(c, kind, what, 0, phase); }, [](bool x) MK_INLINE { return any(Lanes<bool>(x)); });
 }
 
 /// One lane's wait for counter words: the `guard` bits choose which of the instruction's waits.

@@ -111,10 +111,10 @@ struct Gemm : Quiet {
     const Kind kind(c);
     const uint32_t count = ring_stages(c);
     MK_ROLLED for (uint32_t lid = 0; lid < B::kPages; ++lid) {
-      const bool used = kind.general   ? lid == kGeneralPageA || lid == kGeneralPageB
-                        : kind.divided ? lid == kPageSums || (kind.narrow ? NarrowTile::used(lid, count)
-                                                                          : WideTile::used(lid, count))
-                                       : Tile::used(lid, count);
+      const bool used =
+          kind.general   ? lid == kGeneralPageA || lid == kGeneralPageB
+          : kind.divided ? lid == kPageSums || (kind.narrow ? NarrowTile::used(lid, count) : WideTile::used(lid, count))
+                         : Tile::used(lid, count);
       if (used) continue;
       wait_page(c, lid);
       finish_page(c, lid);

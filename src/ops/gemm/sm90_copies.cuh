@@ -1,5 +1,5 @@
-// The copies into narrow tiles' stages (StagePages). These tiles' products wait for the loading lanes, whose turns are as
-// long as their instructions are many: a loop for each choice of operands, with little in it.
+// The copies into narrow tiles' stages (StagePages). These tiles' products wait for the loading lanes, whose turns are
+// as long as their instructions are many: a loop for each choice of operands, with little in it.
 #pragma once
 
 #include "ops/gemm/operands.cuh"
@@ -31,30 +31,28 @@ struct Copies {
         row(c.index(gemm::kRow)),
         column(c.index(gemm::kColumn)) {}
 
-  /// Stage k belongs to this role, which announces `bytes`.
   template <class B>
-  MK_DEVICE void claim(Context<B>& c, uint32_t k, uint32_t stage, uint32_t bytes) const {
+  MK_DEVICE void wait(Context<B>& c, uint32_t k, uint32_t stage) const {
     wait_stage_and_page(c, k, Tile::kStages, device::mapped_page(pages, stage));
-    fill_stage(c, k, bytes);
   }
 
-  /// Copies into every stage (row 1); the first has been claimed.
+  /// Copies into every stage (row 1); the first has been waited for.
   template <bool kWithA, bool kWithB, bool kNMajor, class B>
   MK_DEVICE void run(Context<B>& c) const {
     constexpr uint32_t kBlocksDeep = Tile::kDepth / 64;
     uint32_t k = 0, stage = 0;
     int32_t depth = 0;
     MK_ROLLED while (!c.aborted) {
+      fill_stage(c, k, (kWithA ? kPartBytes : 0) + (kWithB ? kPartBytes : 0));
       const uint32_t full = stage_full(c, k), to = address_b<Tile>(c, pages, stage);
       if constexpr (kWithA)
         gemm::copy_boxes<kBlocksDeep>(to + Tile::offset_a(stage), Tile::kHalfBytesA, a, depth, row, full);
       if constexpr (kWithB && kNMajor) gemm::copy_boxes<1>(to, 0, b, column, depth, full);
-      if constexpr (kWithB && !kNMajor)
-        gemm::copy_boxes<kBlocksDeep>(to, Tile::kHalfBytesB, b, depth, column, full);
+      if constexpr (kWithB && !kNMajor) gemm::copy_boxes<kBlocksDeep>(to, Tile::kHalfBytesB, b, depth, column, full);
       if (++k == count) return;
       stage = stage + 1 == Tile::kStages ? 0 : stage + 1;
       depth += static_cast<int32_t>(Tile::kDepth);
-      claim(c, k, stage, (kWithA ? kPartBytes : 0) + (kWithB ? kPartBytes : 0));
+      wait(c, k, stage);
     }
   }
 };
@@ -62,13 +60,13 @@ struct Copies {
 /// Copies the operands that this role stands for. One lane.
 template <class Tile, class B>
 MK_DEVICE void bring_together(Context<B>& c, bool dependent) {
-  using Role = Copies<Tile>;
   bool with_a = false, with_b = false;
   gemm::own_operands(c, dependent, with_a, with_b);
-  const Role copies(c);
+  const Copies<Tile> copies(c);
   if (copies.count == 0) return;
-  copies.claim(c, 0, 0, (with_a ? Role::kPartBytes : 0) + (with_b ? Role::kPartBytes : 0));
   const bool n_major = gemm::Kind(c).n_major;
+  copies.wait(c, 0, 0);
+  // The first fill comes behind this: by it consumers have what the counters stand for, whichever operand that is.
   if (dependent && wait_counters(c, 0xff & ~program::kGuardWrite)) ptx::fence_proxy_async_global();
   if (with_a && !with_b) return copies.template run<true, false, false>(c);
   if (!with_b) return copies.template run<false, false, false>(c);

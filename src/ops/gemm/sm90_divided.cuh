@@ -36,19 +36,27 @@ MK_DEVICE void multiply_half(Context<B>& c, Lanes<float> (&sums)[2 * Tile::kHalf
   using device::Swizzle;
   constexpr uint32_t kStepB = kTransB ? k_step_n_major(Swizzle::k128B) : k_step_k_major();
   const uint32_t half = c.warp / 4, count = gemm::stages<Tile>(c), pages = c.page_map();
+  auto a_of = [&](uint32_t stage) MK_INLINE {
+    return k_major(address_a<Tile>(c, pages, stage) + half * Tile::kHalfBytesA, Swizzle::k128B);
+  };
+  auto b_of = [&](uint32_t stage) MK_INLINE {
+    const uint32_t at = address_b<Tile>(c, pages, stage);
+    return kTransB ? n_major(at + half * Tile::kHalfBytesA, Swizzle::k128B, Tile::kBlockBytesB)
+                   : k_major(at + half * Tile::kHalfBytesB, Swizzle::k128B);
+  };
+  uint32_t stage = 0;
+  uint64_t a = a_of(stage), b = b_of(stage);
   MK_ROLLED for (uint32_t k = 0; k < count; ++k) {
-    // Before the wait: a turn has less time than its products take.
-    const uint32_t stage = k % Tile::kStages;
-    const uint32_t at_a = address_a<Tile>(c, pages, stage), at_b = address_b<Tile>(c, pages, stage);
-    const uint64_t a = k_major(at_a + half * Tile::kHalfBytesA, Swizzle::k128B);
-    const uint64_t b = kTransB ? n_major(at_b + half * Tile::kHalfBytesA, Swizzle::k128B, Tile::kBlockBytesB)
-                               : k_major(at_b + half * Tile::kHalfBytesB, Swizzle::k128B);
     wait_stage_full_warp(c, k);
     ptx::wgmma_fence();
     MK_UNROLL for (uint32_t step = 0; step < gemm::kStageDepth / 16; ++step)
         ptx::wgmma<In, static_cast<int>(Tile::kColumns), kTransB>(sums, advance(a, step * k_step_k_major()),
                                                                   advance(b, step * kStepB), true);
     ptx::wgmma_commit_group();
+    // Found out while products run: between a full stage and its products every instruction counts.
+    stage = stage + 1 == Tile::kStages ? 0 : stage + 1;
+    a = a_of(stage);
+    b = b_of(stage);
     if (k > 0) {
       ptx::wgmma_wait_group<1>();
       release_stage<Tile>(c, k - 1, count);

@@ -25,7 +25,7 @@ std::variant<Space, std::string> make_space(const ir::Graph& graph, const ir::No
 struct TileShape {
   std::int64_t rows = 0;  ///< of the tile that is declared
   std::int64_t columns = 0;
-  bool paired = false;  ///< instructions 2t and 2t+1 do the upper and the lower half of tile t
+  bool paired = false;    ///< instructions 2t and 2t+1 do the upper and the lower half of tile t
   std::int64_t band = 1;  ///< rows of tiles that are visited together, column by column
 };
 
