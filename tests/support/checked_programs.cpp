@@ -74,8 +74,8 @@ ir::Graph product_then_tiles() {
   b.output(b.relu(b.input("y", DType::bf16, {128, 128})));
   return b.build();
 }
-/// A product whose warpgroups exchange sums through a page until it has been written, then a tiled node that passes that
-/// page on.
+/// A product whose warpgroups exchange sums through a page until it has been written, then a tiled node that passes
+/// that page on.
 ir::Graph sums_then_tiles() {
   Builder b("sums_then_tiles");
   b.output(b.matmul(b.input("x", DType::bf16, {64, 256}), b.input("w", DType::bf16, {256, 64})));
