@@ -38,8 +38,8 @@ MK_DEVICE uint32_t address_b(const Context<B>& c, uint32_t pages, uint32_t stage
   return c.base + device::mapped_page(pages, Layout::page_b(stage)) * B::kPageBytes;
 }
 
-/// Stages of 64 columns are half as large, so that there are more: on an H200 a stage is full again 1,700 clocks after it
-/// was freed (seen by the loading lane, requested, loaded), and its products take 256.
+/// Stages of 64 columns are half as large, so that there are more: on an H200 a stage is full again 1,700 clocks after
+/// it was freed (seen by the loading lane, requested, loaded), and its products take 256.
 struct StagePages {
   static constexpr bool kTogether = true;
   static constexpr uint32_t kStages = 6;
