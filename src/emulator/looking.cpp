@@ -11,18 +11,22 @@ constexpr std::size_t kPruneWaiters = 64;  // stale entries are dropped from lis
 
 void add_waiter(std::vector<Waiter>& waiters, const Waiter& waiter) {
   if (waiters.size() >= kPruneWaiters) {
-    std::erase_if(waiters, [](const Waiter& w) { return !w.warp->parked || w.warp->parking != w.parking; });
+    std::erase_if(waiters, [](const Waiter& w) { return !w.waits(); });
   }
   waiters.push_back(waiter);
 }
 
 }  // namespace
 
+bool Waiter::waits() const {
+  return warp->parked && warp->parking == parking;
+}
+
 std::uint64_t Machine::version_of(const Look& look) {
   return look.barrier != nullptr ? look.barrier->phases : watched_.watch(look.line).writes;
 }
 
-void Machine::look(Mbarrier* barrier, std::uint64_t address, std::uint64_t bytes) {
+void Machine::look(Mbarrier* barrier, std::uint64_t address, std::uint64_t bytes, bool content) {
   if (unwinding_) return;
   report_.steps++;
   nanoseconds_ += 10;
@@ -31,10 +35,12 @@ void Machine::look(Mbarrier* barrier, std::uint64_t address, std::uint64_t bytes
   const std::uint64_t first = address / kLineBytes;
   const std::uint64_t last = barrier != nullptr ? first : (address + bytes - 1) / kLineBytes;
   for (std::uint64_t line = first; line <= last; line++) {
-    Look now{barrier, barrier != nullptr ? 0 : std::max(address, line * kLineBytes), line, 0};
+    Look now{barrier, barrier != nullptr ? 0 : std::max(address, line * kLineBytes), line, 0, content};
     now.version = version_of(now);
-    auto same = std::find_if(warp.looks.begin(), warp.looks.end(),
-                             [&](const Look& l) { return l.barrier == barrier && l.address == now.address; });
+    // Looks for either parity of one mbarrier are two things: one is content when the other is not.
+    auto same = std::find_if(warp.looks.begin(), warp.looks.end(), [&](const Look& l) {
+      return l.barrier == barrier && l.address == now.address && l.content == content;
+    });
     if (same == warp.looks.end()) {
       circle = false;
       if (warp.looks.size() < kMostLooks) warp.looks.push_back(now);
@@ -46,7 +52,7 @@ void Machine::look(Mbarrier* barrier, std::uint64_t address, std::uint64_t bytes
   // What changed since it was looked at leaves the circle: the loop comes to it again, or has left it behind.
   circle = circle && std::erase_if(warp.looks, [&](const Look& l) { return l.version != version_of(l); }) == 0;
   if (!circle) {
-    if (!chooser_.interrupts(warp, others_can_move())) return;
+    if (!over_step_limit() && !chooser_.interrupts(warp, others_can_move())) return;
     ready_.push_back(running_);
     switch_out();
     return;
@@ -54,7 +60,12 @@ void Machine::look(Mbarrier* barrier, std::uint64_t address, std::uint64_t bytes
   for (const Look& l : warp.looks) {
     add_waiter(l.barrier != nullptr ? l.barrier->waiters : watched_.watch(l.line).waiters, waiter());
   }
-  park({WaitKind::kWords, barrier, address, 0});
+  // A deadlock names something that is missing.
+  const auto missing = std::find_if(warp.looks.rbegin(), warp.looks.rend(), [](const Look& l) { return !l.content; });
+  if (content && missing != warp.looks.rend())
+    park({WaitKind::kWords, missing->barrier, missing->address, 0});
+  else
+    park({WaitKind::kWords, barrier, address, 0});
 }
 
 void Machine::written(std::uint64_t address, std::uint64_t bytes) {

@@ -46,7 +46,7 @@ Report Machine::run() {
     ~Current() { current_machine = nullptr; }
   } current(this);
   while (unfinished_ > 0 && report_.exception.empty()) {
-    if (config_.step_limit > 0 && report_.steps > config_.step_limit) {
+    if (over_step_limit()) {
       report_.step_limit_reached = true;
       break;
     }
@@ -134,7 +134,7 @@ void Machine::step() {
   progress_++;
   nanoseconds_ += kNanosecondsPerStep;
   running_->looks.clear();
-  if (!chooser_.interrupts(*running_, others_can_move())) return;
+  if (!over_step_limit() && !chooser_.interrupts(*running_, others_can_move())) return;
   ready_.push_back(running_);
   switch_out();
 }
@@ -160,8 +160,8 @@ Wake Machine::park(const Wait& wait) {
 }
 
 void Machine::wake(const Waiter& waiter, Wake how) {
+  if (!waiter.waits()) return;
   Warp& warp = *waiter.warp;
-  if (!warp.parked || warp.parking != waiter.parking) return;
   warp.parked = false;
   warp.wake = how;
   chooser_.woken(warp);

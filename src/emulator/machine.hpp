@@ -51,7 +51,7 @@ class Machine {
   void wake_all(std::vector<Waiter>& waiters);
   /// The running warp looked at an mbarrier, or at words of global memory, and may not be content. Parks it when it
   /// goes round in circles.
-  void look(Mbarrier* barrier, std::uint64_t address, std::uint64_t bytes);
+  void look(Mbarrier* barrier, std::uint64_t address, std::uint64_t bytes, bool content = false);
   void written(std::uint64_t address, std::uint64_t bytes);
 
   void start(std::unique_ptr<Agent> agent);
@@ -73,6 +73,8 @@ class Machine {
   void move();
   void run_warp(std::size_t index);
   void run_operation(std::size_t index);
+  /// A warp that goes on alone looks at this, too: nobody interrupts it.
+  bool over_step_limit() const { return config_.step_limit > 0 && report_.steps > config_.step_limit; }
   bool others_can_move() const { return !ready_.empty() || !operations_.empty(); }
   bool idle();
   void unwind_all();

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "device/host/hooks.hpp"
 #include "emulator/shared_memory.hpp"
 
@@ -186,7 +188,8 @@ void mbarrier_inval(std::uint32_t address) {
   Mbarrier* barrier = find_barrier(machine, *at.cta, at.offset, "mbarrier.inval", machine.warp());
   if (barrier == nullptr) return;
   check_published(machine, *barrier, machine.warp(), false, "mbarrier.inval");
-  const bool busy = barrier->pending != barrier->count || barrier->transactions != 0 || !barrier->waiters.empty();
+  const bool busy = barrier->pending != barrier->count || barrier->transactions != 0 ||
+                    std::ranges::any_of(barrier->waiters, &Waiter::waits);
   if (busy)
     misuse(machine, *barrier,
            fmt::format("inval while a phase is under way or waited for, by {}", machine.describe(machine.warp())));
@@ -248,7 +251,8 @@ bool mbarrier_wait(std::uint32_t address, std::uint32_t parity, Scope scope, boo
   if (barrier == nullptr) return true;
   check_published(machine, *barrier, warp, false, "mbarrier.try_wait");
   auto done = [&] { return (barrier->phases & 1) != (parity & 1); };
-  if (!done()) {
+  const bool at_once = done();
+  if (!at_once) {
     if (!may_suspend) {
       machine.look(barrier, at.offset, 8);
       if (!done()) return false;
@@ -267,7 +271,11 @@ bool mbarrier_wait(std::uint32_t address, std::uint32_t parity, Scope scope, boo
     warp.view.join(barrier->done_view);
     if (scope == Scope::kCluster) checker->acquire(warp, barrier->done_cluster);
   }
-  machine.step();
+  // A loop that waits for something else, too, may look at this barrier on every turn: that is no progress.
+  if (at_once && !warp.looks.empty())
+    machine.look(barrier, at.offset, 8, true);
+  else
+    machine.step();
   return true;
 }
 

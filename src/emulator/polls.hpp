@@ -15,6 +15,9 @@ struct Mbarrier;
 struct Waiter {
   Warp* warp;
   std::uint64_t parking;
+
+  /// Whether the warp is still parked for this: lists keep entries of warps that something else has woken.
+  bool waits() const;
 };
 
 /// One thing looked at: a line of global memory, or an mbarrier.
@@ -23,6 +26,7 @@ struct Look {
   std::uint64_t address;  // of the first byte looked at in the line: neighbours in one line are other things
   std::uint64_t line;     // address / kLineBytes
   std::uint64_t version;  // writes to the line, or phases of the mbarrier, when looked at
+  bool content;           // the mbarrier was where the warp wants it: no wait is for it
 };
 
 inline constexpr std::uint64_t kLineBytes = 128;

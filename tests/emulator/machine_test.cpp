@@ -119,6 +119,35 @@ TEST(Polling, of_several_words_ends_when_any_of_them_changes) {
   expect_good(config, kernel, [&] { words.assign(256, 0); }, [] {});
 }
 
+// A loop of two waits, of which one is content on every turn, makes no progress.
+TEST(Polling, of_a_counter_beside_an_mbarrier_ends_with_the_counter) {
+  for (const bool suspends : {false, true}) {
+    std::vector<std::uint32_t> counter(32);
+    LaunchConfig config = small(2);
+    config.buffers = {buffer("counter", counter)};
+    config.step_limit = 100'000;
+    auto kernel = [&](bool arrives) {
+      set_up([] { ptx::mbarrier_init(at(0), 1); });
+      if (device::host::warp_index() == 1) {
+        one_lane([] { ptx::mbarrier_arrive(at(0)); });
+        for (int i = 0; i < 100; i++) ptx::nanosleep(1);
+        if (arrives) one_lane([&] { ptx::red_release_gpu_add_u32(counter.data(), 1); });
+        return;
+      }
+      bool full = false, there = false;
+      while (!full || !there) {
+        full = suspends ? ptx::mbarrier_try_wait_parity(at(0), 0) : ptx::mbarrier_test_wait_parity(at(0), 0);
+        there = ptx::ld_acquire_gpu_u32(counter.data()) != 0;
+      }
+    };
+    expect_good(config, [&] { kernel(true); }, [&] { counter.assign(32, 0); }, [] {});
+    counter.assign(32, 0);
+    const Report report = run(config, [&] { kernel(false); });
+    EXPECT_THAT(report.deadlock, HasSubstr("CTA 0 warp 0 polls global memory 'counter' + 0x0, which holds 0"));
+    EXPECT_FALSE(report.step_limit_reached);
+  }
+}
+
 TEST(StepLimit, ends_a_run_that_goes_on_for_ever) {
   LaunchConfig config = small(1);
   config.step_limit = 1000;
@@ -127,6 +156,16 @@ TEST(StepLimit, ends_a_run_that_goes_on_for_ever) {
   });
   EXPECT_TRUE(report.step_limit_reached);
   EXPECT_FALSE(report.ok());
+}
+
+TEST(StepLimit, ends_a_warp_that_goes_on_alone) {
+  LaunchConfig config = small(1);
+  config.step_limit = 1000;
+  const Report report = run(config, [] {
+    set_up([] { ptx::mbarrier_init(at(0), 1); });
+    for (;;) one_lane([] { ptx::mbarrier_arrive(at(0)); });
+  });
+  EXPECT_TRUE(report.step_limit_reached);
 }
 
 TEST(Exceptions, of_a_kernel_end_the_run_and_name_the_warp) {
@@ -211,6 +250,24 @@ TEST(Mbarriers, may_be_used_again_after_inval_with_another_count) {
     }
   });
   EXPECT_TRUE(report.ok()) << report.text();
+}
+
+// A warp that something else has woken does not wait for the mbarrier any more.
+TEST(Mbarriers, may_end_after_a_poll_in_vain_beside_a_counter) {
+  std::vector<std::uint32_t> counter(32);
+  LaunchConfig config = small(2);
+  config.buffers = {buffer("counter", counter)};
+  auto kernel = [&] {
+    set_up([] { ptx::mbarrier_init(at(0), 1); });
+    if (device::host::warp_index() == 1) {
+      one_lane([&] { ptx::red_release_gpu_add_u32(counter.data(), 1); });
+      return;
+    }
+    while (!ptx::mbarrier_test_wait_parity(at(0), 0) && ptx::ld_acquire_gpu_u32(counter.data()) == 0) {
+    }
+    one_lane([] { ptx::mbarrier_inval(at(0)); });
+  };
+  expect_good(config, kernel, [&] { counter.assign(32, 0); }, [] {});
 }
 
 TEST(Mbarriers, that_nobody_was_told_of_are_found) {
