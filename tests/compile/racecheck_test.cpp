@@ -17,10 +17,13 @@ std::size_t count(std::string_view text, std::string_view what) {
 }
 
 TEST(Racecheck, compiles_with_every_edit_matching_exactly_once) {
-  jit::CompileRequest request;
+  jit::CompileRequest request, with_a_race;
   ASSERT_NO_THROW(request = edited_interpreter(racecheck_edits()));
+  ASSERT_NO_THROW(with_a_race = edited_interpreter(racecheck_edits_and_a_race()));
   MK_NEEDS_NVRTC();
-  EXPECT_GT(jit::compile(request).cubin.size(), 100'000u);
+  const std::string cubin = jit::compile(request).cubin;
+  EXPECT_GT(cubin.size(), 100'000u);
+  EXPECT_NE(jit::compile(with_a_race).cubin, cubin);
 }
 
 // No barrier has a count of its own in the edits, so all that can go wrong is an arrival that is not scaled.

@@ -4,7 +4,7 @@ namespace megakittens::test {
 namespace {
 
 constexpr std::string_view kMbarrier = "device/ptx/mbarrier.cuh", kArrivals = "device/vocabulary/arrivals.cuh",
-                           kController = "interpreter/controller.cuh";
+                           kController = "interpreter/controller.cuh", kStaging = "ops/gemm/staging.cuh";
 
 /// Instead of one_lane, whose barriers stay.
 constexpr std::string_view kEachLane = "ptx::syncwarp();\n  arrive(ptx::kInParts | 1u);\n  ptx::syncwarp();";
@@ -42,6 +42,14 @@ MK_DEVICE uint32_t parts(uint32_t count) {
        R"(  });
   ptx::mbarrier_arrive(c.base + Layout<B>::kSlotReady + 8 * c.slot(), ptx::kInParts | 1u);)"},
   };
+}
+
+std::vector<SourceEdit> racecheck_edits_and_a_race() {
+  std::vector<SourceEdit> edits = racecheck_edits();
+  edits.push_back({kStaging,
+                   "wait_warp(c, c.base + device::Layout<B>::kMeeting, c.meetings++, device::WaitKind::consumers);",
+                   "++c.meetings;"});
+  return edits;
 }
 
 }  // namespace megakittens::test

@@ -15,4 +15,9 @@ namespace megakittens::test {
 /// without the edits, and no type of instruction has counts of its own here.
 std::vector<SourceEdit> racecheck_edits();
 
+/// The same with a race that racecheck must report, or its silence says nothing: warpgroups that divided a tile's K
+/// read each other's sums without waiting for them. No wait depends on the sums, so that programs still come to their
+/// end.
+std::vector<SourceEdit> racecheck_edits_and_a_race();
+
 }  // namespace megakittens::test
