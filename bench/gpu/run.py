@@ -123,7 +123,7 @@ def output_of(*command):
 def machine():
     device = torch.cuda.get_device_properties(0)
     driver = output_of("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader").split()
-    commit = os.environ.get("MEGAKITTENS_BENCH_COMMIT") or output_of("git", "-C", str(ROOT), "rev-parse", "HEAD")
+    commit = os.environ.get("MK_COMMIT") or output_of("git", "-C", str(ROOT), "rev-parse", "HEAD")
     return {
         "device": device.name,
         "multiprocessors": device.multi_processor_count,

@@ -30,7 +30,7 @@ sanitize() {
     --error-exitcode 1 build/gpu/gpu_tests "--gtest_filter=$tests" >"$log" 2>&1
   code=$?
   grep -E 'SUMMARY|[Hh]azard|(Read|Write) access at|Invalid|overflow|Internal|^\[  (PASSED|FAILED|SKIPPED)' "$log" | sort |
-    uniq -c | sort -rn | head -40
+    uniq -c | sort -rn | head -12
   if [ $code = 124 ]; then printf '[gpu-sanitize] not at its end after %s s\n' "${LIMIT:-1500}"; fi
   return $code
 }
