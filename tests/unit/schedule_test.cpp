@@ -1,5 +1,5 @@
 #include "schedule/schedule.hpp"
-#include "ops/gemm/space.hpp"
+#include "ops/gemm/tile_order.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -14,6 +14,8 @@ namespace {
 
 using ir::DType;
 using ir::Handle;
+using ops::gemm::tile_at;
+using ops::gemm::TileOrder;
 using program::kGuardWrite;
 using program::Program;
 using test::FakeType;
@@ -54,19 +56,34 @@ ir::Graph chain(int nodes) {
 
 }  // namespace
 
-TEST(Schedule, tiles_are_visited_once_each_in_bands_of_rows) {
-  for (const std::int64_t band : {1, 4})
-    for (const auto& [rows, columns] : {std::pair{1, 1}, {4, 8}, {8, 16}, {5, 3}, {7, 19}}) {
+TEST(TileOrder, visits_every_tile_once) {
+  for (const auto order : {TileOrder::columns, TileOrder::rows})
+    for (const auto& [rows, columns] : {std::pair{1, 1}, {4, 8}, {8, 16}, {5, 3}, {7, 19}, {37, 9}, {40, 33}}) {
       std::set<std::pair<std::int64_t, std::int64_t>> seen;
-      for (std::int64_t j = 0; j < rows * columns; ++j) seen.insert(ops::gemm::swizzled_tile(j, rows, columns, band));
+      for (std::int64_t j = 0; j < rows * columns; ++j) seen.insert(tile_at(order, j, rows, columns));
       EXPECT_EQ(seen.size(), static_cast<std::size_t>(rows * columns)) << rows << " x " << columns;
+      EXPECT_EQ(*seen.begin(), std::pair(0L, 0L)) << rows << " x " << columns;
       EXPECT_EQ(*seen.rbegin(), std::pair(rows - 1L, columns - 1L)) << rows << " x " << columns;
     }
-  // Sixteen neighbours read four rows of tiles and four columns.
+}
+
+TEST(TileOrder, brings_sixteen_neighbours_together_on_four_rows_and_four_columns) {
   for (std::int64_t j = 0; j < 16; ++j) {
-    const auto [row, column] = ops::gemm::swizzled_tile(j, 8, 16, 4);
+    const auto [row, column] = tile_at(TileOrder::rows, j, 8, 16);
     EXPECT_EQ(row, j % 4);
     EXPECT_EQ(column, j / 4);
+  }
+}
+
+// What reads the result by rows can begin with the first rows long before the last tile is done.
+TEST(TileOrder, by_rows_completes_rows_early) {
+  for (const auto& [rows, columns] : {std::pair{12, 12}, {24, 12}, {16, 32}, {64, 9}}) {
+    std::vector<std::int64_t> left(static_cast<std::size_t>(rows), columns);
+    std::int64_t first_done = 0;
+    for (std::int64_t j = 0; j < rows * columns && first_done == 0; ++j)
+      if (--left[static_cast<std::size_t>(tile_at(TileOrder::rows, j, rows, columns).first)] == 0) first_done = j + 1;
+    EXPECT_LE(first_done, 16 * columns) << rows << " x " << columns;
+    EXPECT_LT(first_done, rows * columns * 3 / 4) << rows << " x " << columns;
   }
 }
 

@@ -113,17 +113,23 @@ struct LoopShape {
 constexpr LoopShape kHopperLoops[] = {{Loop::hopper, kHopperRows, kHopperColumns, 7000, 1024},
                                       {Loop::divided, kDividedRows, kDividedColumns, 5500, 384},
                                       {Loop::narrow, kDividedRows, kNarrowColumns, 5000, 256}};
-constexpr std::int64_t kBandRows = 4;
 constexpr LoopShape kBlackwellLoop = {Loop::blackwell, kBlackwellRows, kBlackwellColumns, 0, 0};
 
-/// The loop whose rounds over the SMs take the least time; the seed's tiling knows one loop.
-LoopShape loop_for(const Space& space, const PlanOptions& options) {
+/// The loop that takes the least time; the seed's tiling knows one loop. A product alone takes whole rounds over the
+/// SMs. Among others its last round is filled by the next one's tiles (TileOrder::rows), or it fills theirs, but where
+/// all of its tiles run at once it takes as long as one of them.
+LoopShape loop_for(const ir::Graph& graph, const Space& space, const PlanOptions& options) {
   if (options.config.architecture == program::Architecture::sm_100a) return kBlackwellLoop;
   if (options.tiling == Tiling::seed) return kHopperLoops[0];
+  auto is_product = [](const ir::Node& node) { return node.op == "matmul"; };
+  const auto first = std::ranges::find_if(graph.nodes, is_product);
+  const bool alone = std::find_if(std::next(first), graph.nodes.end(), is_product) == graph.nodes.end();
+  const std::int64_t sms = options.config.sms;
   auto up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
-  auto clocks = [&](const LoopShape& shape) {
+  auto clocks = [&](const LoopShape& shape) {  // times the SMs
     std::int64_t tiles = space.outer0 * space.outer1 * up(space.m, shape.rows) * up(space.n, shape.columns);
-    return up(tiles, options.config.sms) * (shape.fixed_clocks + up(space.k, kStageDepth) * shape.chunk_clocks);
+    std::int64_t places = alone ? up(tiles, sms) * sms : std::max(tiles, sms);
+    return places * (shape.fixed_clocks + up(space.k, kStageDepth) * shape.chunk_clocks);
   };
   return *std::min_element(std::begin(kHopperLoops), std::end(kHopperLoops),
                            [&](const LoopShape& a, const LoopShape& b) { return clocks(a) < clocks(b); });
@@ -171,7 +177,7 @@ std::optional<std::string> Gemm::unsuited(const ir::Graph& graph, const ir::Node
 std::unique_ptr<NodePlan> Gemm::plan(const ir::Graph& graph, const ir::Node& node, const PlanOptions& options) const {
   Space space = std::get<Space>(make_space(graph, node));
   LayoutB layout = std::get<LayoutB>(layout_of_b(space));
-  LoopShape shape = loop_for(space, options);
+  LoopShape shape = loop_for(graph, space, options);
   bool paired = shape.loop == Loop::blackwell && options.tiling == Tiling::seed && options.config.cluster == 2;
   space.record.operands[0].map = 0;
   space.record.operands[1].map = 1;
@@ -189,7 +195,8 @@ std::unique_ptr<NodePlan> Gemm::plan(const ir::Graph& graph, const ir::Node& nod
       TileShape{.rows = paired ? 2 * shape.rows : shape.rows,
                 .columns = shape.columns,
                 .paired = paired,
-                .band = options.tiling == Tiling::seed || shape.loop == Loop::blackwell ? 1 : kBandRows});
+                .order = options.tiling == Tiling::seed || shape.loop == Loop::blackwell ? TileOrder::columns
+                                                                                         : TileOrder::rows});
   plan->icode = icode;
   plan->release_order = order;
   plan->maps = {a, b};

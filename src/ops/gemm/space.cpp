@@ -11,8 +11,6 @@
 namespace megakittens::ops::gemm {
 namespace {
 
-constexpr std::int64_t kGroupColumns = 8;
-
 std::int64_t divide_up(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
@@ -100,20 +98,6 @@ std::variant<Space, std::string> make_space(const ir::Graph& graph, const ir::No
   return space;
 }
 
-std::pair<std::int64_t, std::int64_t> swizzled_tile(std::int64_t j, std::int64_t row_tiles, std::int64_t column_tiles,
-                                                    std::int64_t band) {
-  std::int64_t group = j / (kGroupColumns * row_tiles);
-  std::int64_t first = group * kGroupColumns;
-  std::int64_t width = std::min(kGroupColumns, column_tiles - first);
-  std::int64_t inside = j - first * row_tiles;
-  std::int64_t first_row = inside / (width * band) * band;
-  std::int64_t height = std::min(band, row_tiles - first_row);
-  std::int64_t place = inside - first_row * width;
-  std::int64_t row = first_row + place % height;
-  if (group % 2 == 1) row = row_tiles - 1 - row;
-  return {row, first + place / height};
-}
-
 TilePlan::TilePlan(Space space, TileShape shape)
     : space_(std::move(space)),
       shape_(shape),
@@ -134,7 +118,7 @@ InstructionPlan TilePlan::instruction(std::int64_t i) const {
   std::int64_t half = paired ? i % 2 : 0;
   std::int64_t tile = paired ? i / 2 : i;
   std::int64_t tiles = row_tiles_ * column_tiles_;
-  auto [row_tile, column_tile] = swizzled_tile(tile % tiles, row_tiles_, column_tiles_, shape_.band);
+  auto [row_tile, column_tile] = tile_at(shape_.order, tile % tiles, row_tiles_, column_tiles_);
   std::int64_t outer1 = tile / tiles % space_.outer1;
   std::int64_t outer0 = tile / tiles / space_.outer1;
   std::int64_t row = row_tile * shape_.rows;

@@ -5,6 +5,7 @@
 
 #include "ops/common/merge.hpp"
 #include "ops/common/regions.hpp"
+#include "ops/gemm/tile_order.hpp"
 #include "ops/instruction_type.hpp"
 
 namespace megakittens::ops::gemm {
@@ -25,13 +26,10 @@ std::variant<Space, std::string> make_space(const ir::Graph& graph, const ir::No
 struct TileShape {
   std::int64_t rows = 0;  ///< of the tile that is declared
   std::int64_t columns = 0;
-  bool paired = false;    ///< instructions 2t and 2t+1 do the upper and the lower half of tile t
-  std::int64_t band = 1;  ///< rows of tiles that are visited together, column by column
+  bool paired = false;  ///< instructions 2t and 2t+1 do the upper and the lower half of tile t
+  TileOrder order = TileOrder::columns;
 };
 
-/// Visits tiles in supergroups of 8 columns with serpentine rows, or bands of rows: both operands' tiles are used again
-/// while in L2. In bands of four, sixteen SMs that start together read four tiles of each operand: on an H200 128 SMs
-/// then take in up to 88 bytes a clock each, row by row 51 to 76 (64 x 64 and 64 x 128 tiles, K 1024).
 class TilePlan final : public NodePlan {
  public:
   TilePlan(Space space, TileShape shape);
@@ -43,10 +41,6 @@ class TilePlan final : public NodePlan {
   std::int64_t row_tiles_;
   std::int64_t column_tiles_;
 };
-
-/// (row tile, column tile) of the j-th tile in that order.
-std::pair<std::int64_t, std::int64_t> swizzled_tile(std::int64_t j, std::int64_t row_tiles, std::int64_t column_tiles,
-                                                    std::int64_t band);
 
 std::vector<Region> tile_regions(const program::NodeRecord& record, const program::Instruction& instruction);
 

@@ -22,10 +22,13 @@ std::optional<std::string> GemmGeneral::unsuited(const ir::Graph& graph, const i
   return std::nullopt;
 }
 
-std::unique_ptr<NodePlan> GemmGeneral::plan(const ir::Graph& graph, const ir::Node& node, const PlanOptions&) const {
+std::unique_ptr<NodePlan> GemmGeneral::plan(const ir::Graph& graph, const ir::Node& node,
+                                            const PlanOptions& options) const {
   Space space = std::get<Space>(make_space(graph, node));
   ir::DType in = space.in;
-  TileShape shape{.rows = kHopperRows, .columns = kHopperColumns, .paired = false};
+  TileShape shape{.rows = kHopperRows,
+                  .columns = kHopperColumns,
+                  .order = options.tiling == Tiling::seed ? TileOrder::columns : TileOrder::rows};
   auto plan = std::make_unique<TilePlan>(std::move(space), shape);
   plan->icode = in == ir::DType::f32    ? kIcode_gemm_general_f32
                 : in == ir::DType::bf16 ? kIcode_gemm_general_bf16
