@@ -166,9 +166,9 @@ class CudaProgram:
         Loads it. `bound` says for each input whether its address is the same in most calls.
         """
 
-    def launch(self, stream: int, inputs: Sequence[int], outputs: Sequence[int]) -> None:
+    def launch(self, stream: int, inputs: Sequence[int], outputs: Sequence[int]) -> bool:
         """
-        Launches once on a stream, given the addresses of all inputs and of all storages of kind output.
+        Launches once on a stream, given the addresses of all inputs and of all storages of kind output. True where the launch went into a graph that is being captured.
         """
 
     def check(self) -> None:

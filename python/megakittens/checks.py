@@ -105,6 +105,12 @@ def layouts(inputs_of_graph, tensors):
             )
         if compat.has_no_memory(tensor):
             raise UnsupportedError(f"'{name}' has no memory of its own: it is a fake or meta tensor")
+        needed, there = _end(tensor) - tensor.untyped_storage().data_ptr(), tensor.untyped_storage().nbytes()
+        if tensor.numel() and needed > there:
+            raise UserError(
+                f"'{name}' ({dtype}{list(tensor.shape)}) reaches {needed} bytes into its storage, which has {there}: it was "
+                f"resized or freed. Give it memory again, or pass another tensor"
+            )
         if tensor.is_neg() or tensor.is_conj():
             raise UnsupportedError(
                 f"'{name}' is a view that negates or conjugates its memory lazily: pass it through .resolve_neg() or "

@@ -15,7 +15,7 @@ COMPILES = (
     "the first call of a function compiles it, which cannot be part of a captured graph: call it once before the capture, "
     "with inputs of the same shapes"
 )
-REMEMBERED = 64  # results of so many calls are looked through when a launch has given up
+REMEMBERED = 2048  # results of so many calls are looked through when a launch has given up; more than a stream takes
 
 
 def with_memory(action):
@@ -88,7 +88,8 @@ class CudaEngine(Engine):
         self.places = self._places()
         self.reuse = settings["reuse_outputs"]
         self.kept = None
-        self.recent = collections.deque(maxlen=REMEMBERED * max(len(self.outputs), 1))
+        self.recent = collections.deque(maxlen=REMEMBERED * max(len(self.outputs) + len(self.places), 1))
+        self.captured = []  # weak references to what captured graphs write
 
     def _places(self):
         """For each result: the number of the input it shows, or which of the call's tensors and how."""
@@ -107,14 +108,24 @@ class CudaEngine(Engine):
             return self._run_aligned(tensors)
         made = self._allocate()
         try:
-            self._launch(given, [tensor.data_ptr() for tensor in made])
+            captured = self._launch(given, [tensor.data_ptr() for tensor in made])
         except ExecutionError:
             self.poison()
             raise
         written = [tensor for tensor, mutated in zip(tensors, self.mutated, strict=True) if mutated]
         if written:
             compat_calls.note_written(written)
-        return [self._result(tensors, made, number, port) for number, port in self.places]
+        results = [self._result(tensors, made, number, port) for number, port in self.places]
+        # Results that show part of an output: the caller gets no tensor that stands for all of it.
+        parts = [
+            result
+            for result, (number, _) in zip(results, self.places, strict=True)
+            if number is not None and not self.outputs[number].whole
+        ]
+        self.recent.extend(map(weakref.ref, parts))
+        if captured:
+            self.note_captured([*made, *parts])
+        return results
 
     def fast_call(self, arguments, sources, results, mismatch):
         if any(number is None or not self.outputs[number].whole for number, _ in self.places):
@@ -139,6 +150,7 @@ class CudaEngine(Engine):
                 "current_device": compat_calls.current_device(),
                 "allocate": self._allocate,
                 "remember": self.recent.append,
+                "captured": self.note_captured,
                 "written": compat_calls.note_written,
                 "gave_up": self.poison,
             },
@@ -171,7 +183,12 @@ class CudaEngine(Engine):
 
     def _launch(self, given, made):
         stream = compat.current_stream(self.index)
-        with_memory(lambda: self.native.launch(stream, given, made))
+        return with_memory(lambda: self.native.launch(stream, given, made))
+
+    def note_captured(self, made):
+        """A replay may write these at any time, as long as somebody holds them."""
+        self.captured = [reference for reference in self.captured if reference() is not None]
+        self.captured.extend(map(weakref.ref, made))
 
     def _result(self, tensors, made, number, port):
         if number is None:
@@ -194,9 +211,9 @@ class CudaEngine(Engine):
     def poison(self):
         """NaN into what launches that gave up should have written, where somebody still holds it."""
         failed = set(self.native.failed_outputs())
-        for reference in self.recent:
+        for reference in [*self.recent, *self.captured]:
             tensor = reference()
-            if tensor is None or tensor.data_ptr() not in failed:
+            if tensor is None or tensor.untyped_storage().data_ptr() not in failed:
                 continue
             if tensor.dtype.is_floating_point:
                 tensor.fill_(float("nan"))

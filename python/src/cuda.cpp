@@ -44,10 +44,12 @@ void bind_cuda(nb::module_& module) {
           "launch",
           [](CudaProgram& self, std::uintptr_t stream, const Addresses& inputs, const Addresses& outputs) {
             nb::gil_scoped_release release;
-            self.launch(reinterpret_cast<runtime::CuStream>(stream), inputs, outputs);
+            return self.launch(reinterpret_cast<runtime::CuStream>(stream), inputs, outputs);
           },
           nb::arg("stream"), nb::arg("inputs"), nb::arg("outputs"),
-          "Launches once on a stream, given the addresses of all inputs and of all storages of kind output.")
+          "Launches once on a stream, given the addresses of all inputs and of all storages of kind output. True where "
+          "the "
+          "launch went into a graph that is being captured.")
       .def("check", &CudaProgram::check, nb::call_guard<nb::gil_scoped_release>(),
            "Raises ExecutionError where an earlier launch is known to have given up.")
       .def("synchronize", &CudaProgram::synchronize, nb::call_guard<nb::gil_scoped_release>(),

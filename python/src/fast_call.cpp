@@ -131,9 +131,10 @@ PyObject* FastCall::call(PyObject* const* arguments, Py_ssize_t count) const {
   for (std::size_t k = 0; k < outputs_.size(); ++k)
     if (!output_address(outputs_[k], PyTuple_GET_ITEM(made.ptr(), static_cast<Py_ssize_t>(k)), outputs[k]))
       return nullptr;
+  bool captured = false;
   try {
     const nb::gil_scoped_release release;
-    program_->launch(static_cast<runtime::CuStream>(stream), inputs, outputs);
+    captured = program_->launch(static_cast<runtime::CuStream>(stream), inputs, outputs);
   } catch (const ExecutionError& error) {
     const std::string text = error.what();
     if (!nb::steal(PyObject_CallNoArgs(gave_up_.ptr())).is_valid()) return nullptr;
@@ -143,6 +144,7 @@ PyObject* FastCall::call(PyObject* const* arguments, Py_ssize_t count) const {
     // Nothing was launched: the usual way knows what to do, or says what is wrong.
     return refuse();
   }
+  if (captured && !nb::steal(PyObject_CallOneArg(captured_.ptr(), made.ptr())).is_valid()) return nullptr;
   if (any_mutated_ && !note_written(arguments)) return nullptr;
   return results_of(std::move(made));
 }

@@ -53,6 +53,7 @@ FastCall::FastCall(nb::object program, const nb::dict& description)
       current_device_(description["current_device"]),
       allocate_(description["allocate"]),
       remember_(description["remember"]),
+      captured_(description["captured"]),
       written_(description["written"]),
       gave_up_(description["gave_up"]) {
   const auto device = nb::cast<std::vector<int>>(description["device"]);

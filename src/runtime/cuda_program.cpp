@@ -67,7 +67,7 @@ void CudaProgram::expect_open() const {
     throw UserError(fmt::format("program '{}' was closed: its memory has gone back to the GPU", program_.name));
 }
 
-void CudaProgram::launch(CuStream stream, std::span<const CuPointer> inputs, std::span<const CuPointer> outputs) {
+bool CudaProgram::launch(CuStream stream, std::span<const CuPointer> inputs, std::span<const CuPointer> outputs) {
   MK_CHECK(inputs.size() == program_.inputs.size() && outputs.size() == outputs_.size(),
            "{} inputs and {} outputs, the program has {} and {}", inputs.size(), outputs.size(), program_.inputs.size(),
            outputs_.size());
@@ -75,22 +75,24 @@ void CudaProgram::launch(CuStream stream, std::span<const CuPointer> inputs, std
   storages.assign(program_.storages.size(), 0);
   for (std::size_t i = 0; i < inputs.size(); ++i) storages[program_.inputs[i].storage] = inputs[i];
   for (std::size_t k = 0; k < outputs.size(); ++k) storages[outputs_[k]] = outputs[k];
+  bool captured = false;
   for (bool launched = false; !launched; check()) {
     std::shared_lock together(life_);
     expect_open();
     if (uploaded_->alarm.value() != 0) continue;
-    launch_on(stream, storages);
+    captured = launch_on(stream, storages);
     launched = true;
-    if (!blocking_) return;
+    if (!blocking_) break;
   }
+  return captured;
 }
 
-void CudaProgram::launch_on(CuStream stream, std::span<const CuPointer> storages) {
+bool CudaProgram::launch_on(CuStream stream, std::span<const CuPointer> storages) {
   ContextScope scope(device_.context());
   bool capturing = false;
   workspace_for(stream, capturing).launch(stream, storages);
-  if (!blocking_ || capturing) return;
-  MK_CUDA(stream_synchronize(stream));
+  if (blocking_ && !capturing) MK_CUDA(stream_synchronize(stream));
+  return capturing;
 }
 
 CudaWorkspace& CudaProgram::workspace_for(CuStream stream, bool& capturing) {

@@ -27,8 +27,9 @@ class CudaProgram {
   /// Launches once, asynchronously. `inputs[i]` is the address of program().inputs[i]'s storage, `outputs[k]` that of
   /// the k-th of output_storages(); multiples of 16. May be captured: the captured graph then has a workspace of its
   /// own, which lives as long as this object. Safe from several threads. Throws ExecutionError where an earlier launch
-  /// gave up; that launch's results are worthless, and the next call is right again.
-  void launch(CuStream stream, std::span<const CuPointer> inputs, std::span<const CuPointer> outputs);
+  /// gave up; that launch's results are worthless, and the next call is right again. True where the launch went into a
+  /// graph that the stream captures, whose replays write the same outputs again.
+  bool launch(CuStream stream, std::span<const CuPointer> inputs, std::span<const CuPointer> outputs);
 
   /// Throws as launch() does where an earlier launch is known to have given up; waits for nothing.
   void check();
@@ -53,7 +54,7 @@ class CudaProgram {
   };
 
   CudaWorkspace& workspace_for(CuStream stream, bool& capturing);
-  void launch_on(CuStream stream, std::span<const CuPointer> storages);
+  bool launch_on(CuStream stream, std::span<const CuPointer> storages);
   /// Throws what the launch that gave up has left behind, and makes its workspace fit again.
   void clear_up();
   void expect_open() const;

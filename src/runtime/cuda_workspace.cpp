@@ -44,7 +44,6 @@ CudaWorkspace::CudaWorkspace(const UploadedProgram& uploaded, bool keep_tables)
     storages_.push_back(storage.kind == program::StorageKind::workspace ? DeviceMemory(storage.bytes) : DeviceMemory());
   for (std::uint32_t s = 0; s < program.storages.size(); ++s)
     if (program.storages[s].kind == program::StorageKind::output) outputs_.push_back(s);
-  written_.resize(outputs_.size() * kRemembered);
   reset();
   parameters_.instructions = uploaded.instructions.as<const program::Instruction>();
   parameters_.records = uploaded.records.as<const program::NodeRecord>();
@@ -73,16 +72,28 @@ void CudaWorkspace::disturb() {
 
 std::vector<CuPointer> CudaWorkspace::failed_outputs(const program::Control& control) const {
   std::scoped_lock lock(mutex_);
-  // Every CTA of a launch that began took a ticket; the last of these gave up, and those behind it did not begin.
-  const std::uint64_t grid = uploaded_.program.config.sms;
-  const std::uint64_t begun = (control.ticket + grid - 1) / grid;
-  std::uint64_t first = keep_tables_ || begun == 0 ? 0 : begun - 1;
-  if (launches_ > kRemembered) first = std::max(first, launches_ - kRemembered);
+  if (keep_tables_) return written_;
+  // All CTAs of the launches before have left, those of the one that gave up in part or all of them, of those behind it
+  // none: they take tickets, too, but find the abort. In 32 bits as the device counts.
+  const std::uint32_t grid = uploaded_.program.config.sms;
+  const std::uint32_t missing = static_cast<std::uint32_t>(launches_) * grid - control.left;
+  const std::uint64_t failed = std::min<std::uint64_t>({missing / grid + 1, launches_, kRemembered});
   std::vector<CuPointer> addresses;
-  for (std::uint64_t launch = first; launch < launches_; ++launch)
+  for (std::uint64_t launch = launches_ - failed; launch < launches_; ++launch)
     for (std::size_t k = 0; k < outputs_.size(); ++k)
       addresses.push_back(written_[launch % kRemembered * outputs_.size() + k]);
   return addresses;
+}
+
+void CudaWorkspace::remember(std::span<const CuPointer> given) {
+  for (std::size_t k = 0; k < outputs_.size(); ++k) {
+    const CuPointer address = given[outputs_[k]];
+    const std::size_t place = launches_ % kRemembered * outputs_.size() + k;
+    if (keep_tables_ || place >= written_.size())
+      written_.push_back(address);
+    else
+      written_[place] = address;
+  }
 }
 
 std::uint64_t CudaWorkspace::bytes() const {
@@ -193,8 +204,7 @@ void CudaWorkspace::launch(CuStream stream, std::span<const CuPointer> given) {
                         .attribute_count = program.config.cluster > 1 ? 3u : 2u};
   void* arguments[] = {&parameters_};
   MK_CUDA(launch_kernel(&config, interpreter.function, arguments, nullptr));
-  for (std::size_t k = 0; k < outputs_.size(); ++k)
-    written_[launches_ % kRemembered * outputs_.size() + k] = given[outputs_[k]];
+  remember(given);
   ++launches_;
 }
 

@@ -187,7 +187,7 @@ def test_after_a_launch_gave_up_its_results_are_nan_and_the_next_call_is_right(g
     kept = good.clone()
     f.executables[0].engine.native.plant_fault()
     bad = f(*args)
-    with pytest.raises(megakittens.ExecutionError, match=r"gave up on GPU 0: .* of node '.*' waited too long for"):
+    with pytest.raises(megakittens.ExecutionError, match=r"gave up on GPU 0: \w+ \(warp \d+\) of CTA \d+ on SM \d+, instruction \d+ of node '.*' waited too long for .*: it is \d+, needs \d+"):
         f.synchronize()
     assert bad.isnan().all()
     assert torch.equal(good, kept)
@@ -204,6 +204,53 @@ def test_a_launch_that_gave_up_is_told_at_the_next_call(gpu):
         f(*args)
     assert bad.isnan().all()
     close(f(*args), mlp(*args))
+
+
+def test_results_that_show_part_of_an_output_are_nan_too(gpu):
+    def shown_twice(x):
+        y = torch.relu(x @ x) @ x
+        return y, y[2:]
+
+    x = torch.randn(64, 64).bfloat16()
+    f = megakittens.compile(shown_twice)
+    f(x)
+    engine = f.executables[0].engine
+    assert not all(output.whole for output in engine.outputs)
+    engine.native.plant_fault()
+    bad = f(x)
+    with pytest.raises(megakittens.ExecutionError):
+        f.synchronize()
+    assert all(result.isnan().all() for result in bad)
+
+
+def test_as_many_results_are_remembered_as_a_stream_takes_calls(gpu):
+    x = torch.randn(16, 16).bfloat16()
+    f = megakittens.compile(lambda x: torch.relu(x))
+    first = f(x)
+    others = [f(x) for _ in range(300)]
+    alive = [reference() for reference in f.executables[0].engine.recent]
+    assert len(others) == 300 and any(tensor is first for tensor in alive)
+
+
+@pytest.mark.parametrize("kept_bytes", [0, 64])
+@pytest.mark.parametrize("which", ["read", "written", "weight"])
+def test_a_tensor_whose_storage_was_freed_or_shortened_is_refused(gpu, which, kept_bytes):
+    def change(x, y):
+        y.mul_(2)
+        return x + y
+
+    module = torch.nn.Linear(64, 64, bias=False, dtype=torch.bfloat16).requires_grad_(False)
+    x, y = torch.randn(8, 64).bfloat16(), torch.randn(8, 64).bfloat16()
+    f = megakittens.compile(module if which == "weight" else change)
+    call = (lambda: f(x)) if which == "weight" else (lambda: f(x, y))
+    for _ in range(3):
+        call()
+    launches = gpu.count("cuLaunchKernelEx")
+    tensor = {"read": x, "written": y, "weight": module.weight}[which]
+    tensor.untyped_storage().resize_(kept_bytes)
+    with pytest.raises(megakittens.UserError, match=f"bytes into its storage, which has {kept_bytes}"):
+        call()
+    assert gpu.count("cuLaunchKernelEx") == launches
 
 
 def test_the_inputs_device_decides_which_of_several_gpus_runs(gpu, monkeypatch):

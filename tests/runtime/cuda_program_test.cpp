@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "ir/builder.hpp"
+#include "runtime/host_run.hpp"
 #include "support/device_run.hpp"
 #include "support/environment.hpp"
 #include "support/error.hpp"
@@ -16,7 +17,9 @@ namespace {
 using ir::Builder;
 using ir::DType;
 using ir::Handle;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::SizeIs;
 
 schedule::ScheduleOptions small_machine() {
   schedule::ScheduleOptions options;
@@ -165,6 +168,67 @@ TEST_F(CudaProgram, a_launch_that_gives_up_is_told_at_the_next_call_which_names_
   run.rebind();
   run.run();
   EXPECT_EQ(run.problem(), "");
+}
+
+// On the workspace itself: a program tells at its next launch, and makes none behind the one that gave up.
+TEST_F(CudaProgram, launches_behind_the_one_that_gave_up_have_failed_with_it) {
+  const DeviceRun run(mlp(2), small_machine());
+  runtime::CudaDevice& device = runtime::CudaDevice::get(0);
+  const runtime::UploadedProgram uploaded(run.program, device, std::vector<bool>(run.program.inputs.size()));
+  runtime::CudaWorkspace workspace(uploaded, false);
+  std::vector<runtime::DeviceMemory> memory;
+  std::vector<runtime::CuPointer> storages(run.program.storages.size());
+  auto take = [&](std::uint32_t storage) {
+    memory.emplace_back(run.program.storages[storage].bytes);
+    storages[storage] = memory.back().address();
+    device.fill(storages[storage], 0, run.program.storages[storage].bytes);
+    return storages[storage];
+  };
+  for (const program::Port& port : run.program.inputs) take(port.storage);
+  const std::uint32_t output = runtime::output_storages(run.program).at(0);
+  std::vector<runtime::CuPointer> written;
+  auto launch = [&] {
+    written.push_back(take(output));
+    workspace.launch(run.stream.get(), storages);
+  };
+  for (int round = 0; round < 2; ++round) {
+    written.clear();
+    for (int i = 0; i < 2; ++i) launch();
+    EXPECT_EQ(workspace.control().abort, 0u);
+    workspace.disturb();
+    for (int i = 0; i < 3; ++i) launch();
+    const program::Control control = workspace.control();
+    EXPECT_NE(control.abort, 0u);
+    EXPECT_THAT(workspace.failed_outputs(control), ElementsAre(written[2], written[3], written[4]));
+    workspace.reset();
+  }
+}
+
+TEST_F(CudaProgram, a_captured_graph_that_gave_up_replays_right_again_and_may_give_up_again) {
+  DeviceRun run(mlp(2), small_machine());
+  run.launch();
+  MK_CUDA(stream_begin_capture(run.stream.get(), 0));
+  run.launch();
+  runtime::CuGraph graph = nullptr;
+  runtime::CuGraphExec exec = nullptr;
+  MK_CUDA(stream_end_capture(run.stream.get(), &graph));
+  MK_CUDA(graph_instantiate(&exec, graph, 0));
+  for (int round = 0; round < 2; ++round) {
+    run.clear_outputs();
+    MK_CUDA(graph_launch(exec, nullptr));
+    run.loaded->synchronize();
+    EXPECT_EQ(run.problem(), "");
+    run.loaded->plant_fault();
+    MK_CUDA(graph_launch(exec, nullptr));
+    EXPECT_THAT(sentence<ExecutionError>([&] { run.loaded->synchronize(); }), HasSubstr("waited too long"));
+    EXPECT_THAT(run.loaded->failed_outputs(), SizeIs(1)) << "round " << round;
+  }
+  run.clear_outputs();
+  MK_CUDA(graph_launch(exec, nullptr));
+  run.loaded->synchronize();
+  EXPECT_EQ(run.problem(), "");
+  MK_CUDA(graph_exec_destroy(exec));
+  MK_CUDA(graph_destroy(graph));
 }
 
 TEST_F(CudaProgram, a_blocking_call_tells_at_once) {

@@ -7,7 +7,7 @@ namespace {
 
 using Tile = std::pair<std::int64_t, std::int64_t>;
 
-constexpr std::int64_t kStripColumns = 8, kBandRows = 4;
+constexpr std::int64_t kStripColumns = 8, kBandRows = 4, kGroupRows = 8;
 
 Tile by_columns(std::int64_t j, std::int64_t row_tiles, std::int64_t column_tiles) {
   std::int64_t strip = j / (kStripColumns * row_tiles);
@@ -31,7 +31,7 @@ Tile in_group(std::int64_t j, std::int64_t rows, std::int64_t columns) {
 }
 
 Tile by_rows(std::int64_t j, std::int64_t row_tiles, std::int64_t column_tiles) {
-  const std::int64_t group_rows = row_tiles > 16 ? 16 : 8;
+  const std::int64_t group_rows = row_tiles <= kGroupRows ? kBandRows : kGroupRows;
   std::int64_t group = j / (group_rows * column_tiles);
   std::int64_t first = group * group_rows;
   std::int64_t rows = std::min(group_rows, row_tiles - first);

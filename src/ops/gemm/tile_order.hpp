@@ -9,11 +9,10 @@ namespace megakittens::ops::gemm {
 enum class TileOrder : std::uint8_t {
   /// The seed's: supergroups of 8 columns, all rows of one before the next, odd ones from the last row up.
   columns,
-  /// Groups of rows, all columns of one before the next. A product that reads this one's result by rows begins while
-  /// the later groups are under way, and fills SMs that have no tile left in this one's last round. Inside a group
-  /// strips of 8 columns, and in these bands of four rows, column by column: sixteen SMs that start together read four
-  /// tiles of each operand. On an H200 128 SMs then take in up to 88 bytes a clock each, row by row 51 to 76
-  /// (64 x 64 and 64 x 128 tiles, K 1024).
+  /// Groups of eight rows, or of four where there are no more than eight; all columns of one before the next. A product
+  /// that reads this one's result by rows begins while later groups are under way, and fills SMs that have no tile left
+  /// in this one's last round (docs/concepts/interpreter.md has figures). Inside a group strips of 8 columns, and in
+  /// these bands of four rows, column by column: sixteen SMs that start together read four tiles of each operand.
   rows,
 };
 

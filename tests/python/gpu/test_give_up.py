@@ -1,5 +1,7 @@
 """A launch that cannot end gives up: the error names the wait, its results are NaN, and the next call is right."""
 
+import time
+
 import pytest
 import torch
 from models import close, inputs, mlp
@@ -7,20 +9,70 @@ from models import close, inputs, mlp
 import megakittens
 
 
-def test_after_a_launch_gave_up_its_results_are_nan_and_the_next_call_is_right(monkeypatch):
-    monkeypatch.setenv("MEGAKITTENS_WAIT_LIMIT_MS", "200")
+LIMIT_MS = 200
+GAVE_UP = r"gave up on GPU 0: \w+ \(warp \d+\) of CTA \d+ on SM \d+, instruction \d+ of node '.*' waited too long for .*: it is \d+, needs \d+"
+
+
+@pytest.fixture
+def compiled(monkeypatch):
+    """The MLP, its arguments, and its right result."""
+    monkeypatch.setenv("MEGAKITTENS_WAIT_LIMIT_MS", str(LIMIT_MS))
     args = inputs(512, 512)
     f = megakittens.compile(mlp)
     good = f(*args)
     f.synchronize()
+    close(good, mlp(*args))
+    return f, args, good
+
+
+def plant_fault(f):
+    f.executables[0].engine.native.plant_fault()
+
+
+def test_after_a_launch_gave_up_its_results_are_nan_and_the_next_call_is_right(compiled):
+    f, args, good = compiled
     kept = good.clone()
-    engine = f.executables[0].engine
-    engine.native.plant_fault()
+    plant_fault(f)
+    start = time.perf_counter()
     bad = f(*args)
-    with pytest.raises(megakittens.ExecutionError, match=r"gave up on GPU 0: .* of node '.*' waited too long for"):
+    with pytest.raises(megakittens.ExecutionError, match=GAVE_UP):
         f.synchronize()
+    # Waits count clocks, at the highest rate: where the GPU's is lower they last longer.
+    assert LIMIT_MS / 1e3 <= time.perf_counter() - start < 5 * LIMIT_MS / 1e3
     assert bad.isnan().all()
     assert torch.equal(good, kept)
     again = f(*args)
     f.synchronize()
-    close(again, mlp(*args))
+    assert torch.equal(again, kept)
+
+
+def test_launches_queued_behind_the_one_that_gave_up_are_nan_too_and_those_before_are_not(compiled):
+    f, args, good = compiled
+    before = [f(*args) for _ in range(100)]
+    plant_fault(f)
+    behind = [f(*args) for _ in range(100)]
+    with pytest.raises(megakittens.ExecutionError, match=GAVE_UP):
+        f.synchronize()
+    assert all(torch.equal(result, good) for result in before)
+    assert all(result.isnan().all() for result in behind)
+    assert torch.equal(f(*args), good)
+    f.synchronize()
+
+
+def test_a_captured_graph_that_gave_up_is_nan_and_its_next_replay_is_right_and_so_again(compiled):
+    f, args, good = compiled
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        first = f(*args)
+        second = f(*args)
+    for _ in range(3):
+        for result in (first, second):
+            result.zero_()
+        graph.replay()
+        f.synchronize()
+        assert torch.equal(first, good) and torch.equal(second, good)
+        plant_fault(f)
+        graph.replay()
+        with pytest.raises(megakittens.ExecutionError, match=GAVE_UP):
+            f.synchronize()
+        assert first.isnan().all() and second.isnan().all()
