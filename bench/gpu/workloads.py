@@ -62,7 +62,10 @@ WORKLOADS = [
     Workload("mlp_512x1024", mlp, 512, 1024, True),
     Workload("mlp_2048", mlp, 2048, 2048, True),
     Workload("mlp_4096", mlp, 4096, 4096, True),
+    # 144 of the largest tiles for 132 SMs: a layer's second round is nearly empty.
+    Workload("mlp_1536x3072", mlp, 1536, 3072, True),
     Workload("products_1024", products, 1024, 1024, False),
     Workload("products_2048", products, 2048, 2048, False),
+    Workload("products_1536x3072", products, 1536, 3072, False),
     Workload("products_4096", products, 4096, 4096, False),
 ]
