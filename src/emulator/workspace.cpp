@@ -121,6 +121,10 @@ const program::AbortRecord& Workspace::abort_record() const {
   return state_->control.record;
 }
 
+program::Control& Workspace::control() {
+  return state_->control;
+}
+
 Report Workspace::launch(std::span<void* const> storages, const RunOptions& options) {
   const program::Program& program = state_->program;
   MK_CHECK(storages.size() == program.storages.size(), "{} storages given, the program has {}", storages.size(),
@@ -214,6 +218,10 @@ std::string describe(const program::AbortRecord& record, const program::Program&
     if (record.node < program.records.size())
       where += fmt::format(" of node '{}'", program.nodes[program.records[record.node].number].name);
   }
+  if (record.kind == static_cast<std::uint32_t>(program::WaitKind::busy))
+    // The value counts from the target on, which those that have not left make negative.
+    return fmt::format("{} found the workspace in use: of the launches before {} CTAs had left, not {}", where,
+                       record.value + record.target, record.target);
   return fmt::format("{} waited too long for {} {}: it is {}, needs {}", where, kind, record.what, record.value,
                      record.target);
 }

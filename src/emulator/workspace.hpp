@@ -44,6 +44,8 @@ class Workspace {
 
   /// What an expired wait left behind; `claimed` is 0 where none did.
   const program::AbortRecord& abort_record() const;
+  /// What launches share. For tests that make it what another launch would have left.
+  program::Control& control();
   /// Makes the workspace fit for the next launch after one that was given up.
   void reset();
   /// Fills the storages between nodes with bytes that are NaN in every floating type.

@@ -148,6 +148,48 @@ TEST(Abort, whichever_wait_is_unsatisfiable_every_role_runs_through) {
   }
 }
 
+TEST(Abort, a_launch_on_a_workspace_that_another_has_not_left_gives_up_and_computes_nothing) {
+  for (program::QueueMode queue : {program::QueueMode::per_sm, program::QueueMode::global}) {
+    RunSetup setup = unfused();
+    setup.schedule.config.queue = queue;
+    GraphRun run(two_nodes(), setup);
+    program::Control& control = run.workspace().control();
+    control.ticket = 4;
+    control.left = 3;
+    const RunResult result = run.launch(1, bounded(1));
+    EXPECT_TRUE(result.report.ok()) << result.report.text();
+    EXPECT_EQ(result.report.expired_waits, 0U);
+    for (const float value : result.outputs[0]) EXPECT_TRUE(std::isnan(value));
+    EXPECT_EQ(control.abort, 1U);
+    EXPECT_EQ(control.left, 3U);
+    const program::AbortRecord& record = run.workspace().abort_record();
+    EXPECT_EQ(record.claimed, 1U);
+    EXPECT_EQ(record.kind, static_cast<std::uint32_t>(program::WaitKind::busy));
+    EXPECT_EQ(record.role, static_cast<std::uint32_t>(program::Role::controller));
+    EXPECT_EQ(record.instruction, 0xffffffffU);
+    EXPECT_THAT(emulator::describe(record, run.program()),
+                AllOf(HasSubstr("controller"),
+                      HasSubstr("found the workspace in use: of the launches before 3 CTAs had left, not 4")));
+    run.workspace().reset();
+    EXPECT_EQ(problem_of(run.launch(), {}), "");
+    EXPECT_EQ(control.left, 4U);
+    EXPECT_EQ(problem_of(run.launch(), {}), "");
+  }
+}
+
+TEST(Abort, launches_that_overlap_are_found_by_the_ctas_whose_tickets_are_the_next_launchs) {
+  GraphRun run(everything(), unfused());
+  // Half of another launch's CTAs have entered.
+  run.workspace().control().ticket = 2;
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const RunResult result = run.launch(1, bounded(seed));
+    EXPECT_TRUE(result.report.ok()) << result.report.text();
+    EXPECT_EQ(run.workspace().abort_record().kind, static_cast<std::uint32_t>(program::WaitKind::busy));
+    run.workspace().reset();
+    run.workspace().control().ticket = 2;
+  }
+}
+
 TEST(Abort, barrier_compared_with_equal) {
   // A counter that has gone past its target still passes.
   GraphRun run(two_nodes(), unfused());

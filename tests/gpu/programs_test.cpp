@@ -1,4 +1,5 @@
-// Programs on a Hopper GPU against the reference: what the emulator runs, on the machine it stands for.
+// Programs on a Hopper GPU against the reference: what the emulator runs, on the machine it stands for. Each
+// program runs in both queue modes, with clusters of one CTA and of two.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -25,12 +26,26 @@ class Gpu : public testing::Test {
   }
 };
 
-schedule::ScheduleOptions options(program::QueueMode queue = program::QueueMode::per_sm, std::uint32_t cluster = 1) {
-  schedule::ScheduleOptions result;
-  result.config.queue = queue;
-  result.config.cluster = cluster;
-  return result;
-}
+/// What the programs of this file run with, each of them in all four.
+struct Configuration {
+  program::QueueMode queue;
+  std::uint32_t cluster;
+
+  schedule::ScheduleOptions options() const {
+    schedule::ScheduleOptions result;
+    result.config.queue = queue;
+    result.config.cluster = cluster;
+    return result;
+  }
+  std::string text() const {
+    return fmt::format("{}, cluster {}", queue == program::QueueMode::per_sm ? "per_sm" : "global", cluster);
+  }
+};
+
+constexpr Configuration kConfigurations[] = {{program::QueueMode::per_sm, 1},
+                                             {program::QueueMode::per_sm, 2},
+                                             {program::QueueMode::global, 1},
+                                             {program::QueueMode::global, 2}};
 
 Handle select(const Handle& x, std::int64_t i) {
   return {x.value, x.view.select(0, i)};
@@ -46,35 +61,79 @@ ir::Graph mlp(std::int64_t rows, std::int64_t width, std::int64_t layers, DType 
   return b.build();
 }
 
-void expect_right(const ir::Graph& graph, const schedule::ScheduleOptions& how = options(), bool fusion = true) {
+void expect_right(const ir::Graph& graph, bool fusion = true) {
   passes::Options passes;
   passes.fusion = fusion;
-  DeviceRun run(graph, how, passes);
-  for (int launch = 0; launch < 3; ++launch) {
-    run.restore_inputs();
-    run.run();
-    EXPECT_EQ(run.problem(), "") << "launch " << launch;
+  for (const Configuration& configuration : kConfigurations) {
+    DeviceRun run(graph, configuration.options(), passes);
+    for (int launch = 0; launch < 2; ++launch) {
+      run.restore_inputs();
+      run.run();
+      EXPECT_EQ(run.problem(), "") << configuration.text() << ", launch " << launch;
+    }
   }
 }
 
-TEST_F(Gpu, the_mlp_is_right_fused_and_unfused_in_both_queue_modes_and_cluster_sizes) {
-  for (bool fusion : {true, false})
-    for (auto queue : {program::QueueMode::per_sm, program::QueueMode::global})
-      for (std::uint32_t cluster : {1u, 2u}) expect_right(mlp(512, 512, 3), options(queue, cluster), fusion);
+void expect_the_emulators_bits(const ir::Graph& graph, const Configuration& configuration,
+                               const schedule::ScheduleOptions& how) {
+  DeviceRun run(graph, how);
+  run.take_integers();
+  run.run();
+  EXPECT_EQ(run.difference_from_emulator(), "") << configuration.text();
+}
+
+/// a @ w, each of them stored as it is and transposed: four products of whole numbers.
+ir::Graph products_in_all_transposes(DType dtype) {
+  Builder b;
+  for (bool left : {false, true})
+    for (bool right : {false, true}) {
+      Handle a =
+          b.input(fmt::format("a{}{}", left, right), dtype, left ? ir::Extents{3, 96, 80} : ir::Extents{3, 80, 96});
+      Handle w = b.input(fmt::format("w{}{}", left, right), dtype, right ? ir::Extents{136, 96} : ir::Extents{96, 136});
+      if (left) a.view = a.view.transpose(1, 2);
+      if (right) w.view = w.view.transpose(0, 1);
+      b.output(b.matmul(a, w));
+    }
+  return b.build();
+}
+
+/// A product whose sums bf16 and f16 have to round, in every type, then a part of an input written in place.
+ir::Graph casts_and_a_write(DType dtype) {
+  Builder b;
+  const Handle x = b.input("x", dtype, {136, 200}), w = b.input("w", dtype, {200, 264});
+  const Handle y = b.input("y", DType::f32, {136, 264});
+  const Handle product = b.matmul(x, w);
+  for (DType to : {DType::bf16, DType::f16, DType::f32}) b.output(b.cast(b.mul(product, product), to));
+  const Handle sum = b.cast(b.add(b.cast(product, DType::f32), y), dtype);
+  const Handle part{sum.value, sum.view.slice(0, 8, 72).slice(1, 0, 200)};
+  b.output(b.relu(b.assign({x.value, x.view.slice(0, 32, 96)}, part)));
+  return b.build();
+}
+
+TEST_F(Gpu, the_mlp_is_right_fused_and_unfused) {
+  for (bool fusion : {true, false}) expect_right(mlp(512, 512, 3), fusion);
 }
 
 TEST_F(Gpu, whole_numbers_give_the_emulators_bits) {
   // Tiles of 128 x 256, 64 x 128 and 64 x 64, and the general ones, with edges and without.
   for (auto [rows, width] : {std::pair{512, 512}, {1024, 1024}, {200, 264}, {129, 101}})
-    for (auto queue : {program::QueueMode::per_sm, program::QueueMode::global})
-      for (std::uint32_t cluster : {1u, 2u}) {
-        schedule::ScheduleOptions how = options(queue, cluster);
-        if (rows == 512) how.config.sms = 4;  // few SMs take the largest tiles
-        DeviceRun run(mlp(rows, width, 2), how);
-        run.take_integers();
-        run.run();
-        EXPECT_EQ(run.difference_from_emulator(), "") << rows << " x " << width << ", cluster " << cluster;
-      }
+    for (const Configuration& configuration : kConfigurations) {
+      SCOPED_TRACE(fmt::format("{} x {}", rows, width));
+      schedule::ScheduleOptions how = configuration.options();
+      if (rows == 512) how.config.sms = 4;  // few SMs take the largest tiles
+      expect_the_emulators_bits(mlp(rows, width, 2), configuration, how);
+    }
+}
+
+TEST_F(Gpu, whole_numbers_of_every_type_give_the_emulators_bits_in_products_casts_and_writes) {
+  for (DType dtype : {DType::bf16, DType::f16, DType::f32})
+    for (const Configuration& configuration : kConfigurations) {
+      SCOPED_TRACE(ir::name_of(dtype));
+      expect_the_emulators_bits(mlp(136, 264, 2, dtype), configuration, configuration.options());
+      expect_the_emulators_bits(mlp(33, 45, 2, dtype), configuration, configuration.options());
+      expect_the_emulators_bits(products_in_all_transposes(dtype), configuration, configuration.options());
+      expect_the_emulators_bits(casts_and_a_write(dtype), configuration, configuration.options());
+    }
 }
 
 TEST_F(Gpu, odd_sizes_and_types_are_right) {
@@ -84,16 +143,7 @@ TEST_F(Gpu, odd_sizes_and_types_are_right) {
 }
 
 TEST_F(Gpu, products_in_all_transposes_and_with_broadcast_batches_are_right) {
-  for (bool left : {false, true})
-    for (bool right : {false, true}) {
-      Builder b;
-      Handle a = b.input("a", DType::bf16, left ? ir::Extents{3, 96, 80} : ir::Extents{3, 80, 96});
-      Handle w = b.input("w", DType::bf16, right ? ir::Extents{136, 96} : ir::Extents{96, 136});
-      if (left) a.view = a.view.transpose(1, 2);
-      if (right) w.view = w.view.transpose(0, 1);
-      b.output(b.matmul(a, w));
-      expect_right(b.build());
-    }
+  expect_right(products_in_all_transposes(DType::bf16));
 }
 
 TEST_F(Gpu, elementwise_chains_with_broadcasting_slices_and_casts_are_right) {
@@ -108,7 +158,7 @@ TEST_F(Gpu, elementwise_chains_with_broadcasting_slices_and_casts_are_right) {
   b.output(b.cast({x.value, x.view.slice(0, 1, 299, 3).slice(1, 5, 500, 2)}, DType::f32));
   b.output(b.pointwise(ir::PointwiseOp::gelu_erf, {{x.value, x.view.transpose(0, 1)}}));
   b.output(b.pointwise(ir::PointwiseOp::gt, x, 0.25));
-  for (bool fusion : {false, true}) expect_right(b.graph(), options(), fusion);
+  for (bool fusion : {false, true}) expect_right(b.graph(), fusion);
 }
 
 TEST_F(Gpu, writes_in_place_are_right) {
@@ -126,34 +176,39 @@ TEST_F(Gpu, what_lies_beside_a_written_slice_stays) {
 }
 
 TEST_F(Gpu, two_programs_on_two_streams_stay_apart) {
-  DeviceRun first(mlp(256, 256, 2), options());
-  DeviceRun second(mlp(200, 264, 3), options());
-  for (int i = 0; i < 500; ++i) {
-    first.launch();
-    second.launch();
+  for (const Configuration& configuration : kConfigurations) {
+    DeviceRun first(mlp(256, 256, 2), configuration.options());
+    DeviceRun second(mlp(200, 264, 3), configuration.options());
+    for (int i = 0; i < 200; ++i) {
+      first.launch();
+      second.launch();
+    }
+    first.synchronize();
+    second.synchronize();
+    EXPECT_EQ(first.problem(), "") << configuration.text();
+    EXPECT_EQ(second.problem(), "") << configuration.text();
   }
-  first.synchronize();
-  second.synchronize();
-  EXPECT_EQ(first.problem(), "");
-  EXPECT_EQ(second.problem(), "");
 }
 
 TEST_F(Gpu, a_wait_that_cannot_end_is_an_error_and_the_next_call_is_right) {
-  ir::Graph graph = mlp(256, 256, 2);
-  DeviceRun good(graph, options());
-  DeviceRun bad(graph, options());
-  const std::size_t waiting = spoil_a_wait(bad.program);
-  bad.rebind();
-  try {
-    bad.run();
-    FAIL() << "the wait ended";
-  } catch (const ExecutionError& error) {
-    EXPECT_NE(std::string(error.what()).find(fmt::format("instruction {}", waiting)), std::string::npos)
-        << error.what();
+  const ir::Graph graph = mlp(256, 256, 2);
+  for (const Configuration& configuration : kConfigurations) {
+    SCOPED_TRACE(configuration.text());
+    DeviceRun good(graph, configuration.options());
+    DeviceRun bad(graph, configuration.options());
+    const std::size_t waiting = spoil_a_wait(bad.program);
+    bad.rebind();
+    try {
+      bad.run();
+      FAIL() << "the wait ended";
+    } catch (const ExecutionError& error) {
+      EXPECT_NE(std::string(error.what()).find(fmt::format("instruction {}", waiting)), std::string::npos)
+          << error.what();
+    }
+    EXPECT_THROW(bad.run(), ExecutionError);
+    good.run();
+    EXPECT_EQ(good.problem(), "");
   }
-  EXPECT_THROW(bad.run(), ExecutionError);
-  good.run();
-  EXPECT_EQ(good.problem(), "");
 }
 
 }  // namespace

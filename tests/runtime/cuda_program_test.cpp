@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "ir/builder.hpp"
 #include "runtime/host_run.hpp"
 #include "support/device_run.hpp"
@@ -86,6 +88,19 @@ TEST_F(CudaProgram, results_are_right_whether_tensors_travel_with_the_call_or_ar
     run.run();
     EXPECT_EQ(run.problem(), "") << bound.size() << ": " << driver.report();
   }
+}
+
+TEST_F(CudaProgram, whole_numbers_leave_no_operand_of_zeros_and_give_the_emulators_bits) {
+  DeviceRun run(mlp(2, 64, 512), small_machine());
+  run.take_integers();
+  for (const std::vector<float>& values : run.inputs())
+    EXPECT_GT(std::ranges::count_if(values, [](float x) { return x != 0; }), std::ssize(values) / 2);
+  run.run();
+  EXPECT_EQ(run.problem(), "") << driver.report();
+  EXPECT_EQ(run.difference_from_emulator(), "");
+  run.clear_outputs();
+  EXPECT_THAT(run.problem(), HasSubstr("elements differ"));
+  EXPECT_THAT(run.difference_from_emulator(), HasSubstr("differs from the emulator's"));
 }
 
 TEST_F(CudaProgram, what_has_no_room_in_the_parameters_joins_the_tables) {

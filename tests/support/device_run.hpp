@@ -1,7 +1,10 @@
 // A program on the GPU beside the reference.
 #pragma once
 
+#include <optional>
+
 #include "ir/graph.hpp"
+#include "ir/reference.hpp"
 #include "passes/pipeline.hpp"
 #include "program/program.hpp"
 #include "runtime/cuda_program.hpp"
@@ -39,9 +42,11 @@ class DeviceRun {
   void restore_inputs();
   /// Whole numbers of -3 to 3 from now on: sums of a few thousand products of them are exact in any order.
   void take_integers();
-  /// Empty where every output and input agrees with the reference; else what differs first.
-  std::string problem() const;
-  /// Runs the program on the emulator, too. Empty where every output agrees bit for bit.
+  const std::vector<std::vector<float>>& inputs() const { return inputs_; }
+  /// Empty where every output and input agrees with the reference, and none of them is farther from fp32 throughout
+  /// than eager may be (accuracy.hpp); else what differs first.
+  std::string problem();
+  /// Runs the program on the emulator, too. Empty where every output and input agrees bit for bit.
   std::string difference_from_emulator() const;
 
   program::Program program;
@@ -49,10 +54,16 @@ class DeviceRun {
   runtime::Stream stream;
 
  private:
+  struct Expected {
+    ir::ReferenceResult eager;
+    ir::ReferenceResult exact;
+  };
+  const Expected& expected();
   runtime::HostBuffer download(std::uint32_t storage) const;
 
   ir::Graph graph_;
   std::vector<std::vector<float>> inputs_;
+  std::optional<Expected> expected_;  // from these inputs
   std::vector<runtime::DeviceMemory> memory_;
   std::vector<runtime::CuPointer> addresses_;
 };
