@@ -1,5 +1,6 @@
 """megakittens.compile on a real GPU: results, streams, captured graphs, threads, errors, memory."""
 
+import copy
 import subprocess
 import sys
 import threading
@@ -7,7 +8,7 @@ import time
 
 import pytest
 import torch
-from models import close, inputs, mlp
+from models import close, in_fp32, inputs, mlp
 
 import megakittens
 from megakittens import _core, compat_tensors
@@ -24,13 +25,14 @@ def compiled(*args, **options):
 @pytest.mark.parametrize("numerics", ["eager", "fused"])
 def test_the_mlp_is_right(rows, width, numerics):
     args = inputs(rows, width)
-    close(megakittens.compile(mlp, numerics=numerics)(*args), mlp(*args))
+    close(megakittens.compile(mlp, numerics=numerics)(*args), mlp(*args), reference=in_fp32(mlp, *args))
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float32])
 def test_other_types_are_right(dtype):
     args = inputs(192, 256, dtype=dtype)
-    close(megakittens.compile(mlp)(*args), mlp(*args))
+    reference = None if dtype == torch.float32 else in_fp32(mlp, *args)
+    close(megakittens.compile(mlp)(*args), mlp(*args), reference=reference)
 
 
 def test_a_captured_graph_replays_on_another_stream_between_direct_calls():
@@ -137,7 +139,11 @@ def test_misaligned_inputs_are_right():
     base = torch.randn(1 + 256 * 256, device="cuda").bfloat16()
     x = base[1:].view(256, 256)
     w = torch.randn(256, 256, device="cuda").bfloat16() / 16
-    close(megakittens.compile(lambda x, w: torch.relu(x @ w))(x, w), torch.relu(x @ w))
+
+    def f(x, w):
+        return torch.relu(x @ w)
+
+    close(megakittens.compile(f)(x, w), f(x, w), reference=in_fp32(f, x, w))
 
 
 def test_many_layers_and_few_use_one_kernel_and_compile_nothing():
@@ -151,7 +157,7 @@ def test_many_layers_and_few_use_one_kernel_and_compile_nothing():
     torch.cuda.synchronize()
     seconds = time.perf_counter() - start
     assert _core.compilation_count() == before
-    close(y, mlp(*many), factor=8)
+    close(y, mlp(*many), factor=8, reference=in_fp32(mlp, *many))
     assert seconds < 10, f"{seconds:.1f} s from compile() to the first result"
 
 
@@ -159,10 +165,10 @@ def test_a_module_with_weights_and_new_weights():
     module = torch.nn.Sequential(*[torch.nn.Linear(256, 256) for _ in range(4)]).cuda().bfloat16().requires_grad_(False)
     x = torch.randn(128, 256, device="cuda").bfloat16()
     f = megakittens.compile(module)
-    close(f(x), module(x))
+    close(f(x), module(x), reference=copy.deepcopy(module).float()(x.float()))
     for parameter in module.parameters():
         parameter.data = torch.randn_like(parameter) / 16
-    close(f(x), module(x))
+    close(f(x), module(x), reference=copy.deepcopy(module).float()(x.float()))
 
 
 def test_close_returns_the_memory_and_a_later_call_says_so():
