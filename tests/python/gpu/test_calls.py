@@ -11,7 +11,8 @@ import torch
 from models import close, in_fp32, inputs, mlp
 
 import megakittens
-from megakittens import _core, compat_tensors
+from megakittens import _core, checks, compat_tensors
+from megakittens.cuda import CudaEngine
 
 
 def compiled(*args, **options):
@@ -159,6 +160,30 @@ def test_many_layers_and_few_use_one_kernel_and_compile_nothing():
     assert _core.compilation_count() == before
     close(y, mlp(*many), factor=8, reference=in_fp32(mlp, *many))
     assert seconds < 10, f"{seconds:.1f} s from compile() to the first result"
+
+
+@pytest.mark.parametrize("rows, layers, instructions, limit", [(1024, 3, 1, 0.05), (2048, 64, 10_000, 1)])
+def test_a_captured_graph_is_ready_in_time(capsys, rows, layers, instructions, limit):
+    compiled(*inputs(256, 256))  # loads the interpreter
+    args = dict(zip(("x", "W", "b"), inputs(rows, 1024, layers), strict=True))
+    graph = megakittens.capture(mlp, **args)
+    given = [args[item["name"]] for item in graph.inputs]
+    torch.cuda.synchronize()
+    compilations, seconds = _core.compilation_count(), []
+    for _ in range(5):
+        start = time.perf_counter()
+        engine = CudaEngine(graph, checks.settings(), given[0].device)
+        (y,) = engine.run(given)
+        seconds.append(time.perf_counter() - start)
+        engine.synchronize()
+        engine.close()
+    close(y, mlp(**args), factor=8)
+    count, shown = engine.program.summary["instructions"], ", ".join(f"{second * 1e3:.1f}" for second in seconds)
+    with capsys.disabled():
+        print(f"\n[ready] {layers} layers, {count} instructions: {shown} ms from the captured graph to the first launch")
+    assert count >= instructions
+    assert _core.compilation_count() == compilations
+    assert max(seconds) < limit
 
 
 def test_a_module_with_weights_and_new_weights():
