@@ -1,4 +1,4 @@
-"""Writes docs/performance.md from the results that bench/gpu/run.py left in bench/results.
+"""Writes docs/performance.md from the results that bench/gpu/run.py and record_tests.py left in bench/results.
 
     python bench/report.py            writes the page
     python bench/report.py --check    only says whether it is that of the results
@@ -47,7 +47,7 @@ parentheses the root of the mean square of all errors, both by the root mean squ
 def load(folder):
     """Results that have a machine, in the order of their files' names."""
     found = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
-    return [result for result in found if "machine" in result and ("called_us" in result or "costs_ns" in result)]
+    return [result for result in found if "machine" in result and {"called_us", "costs_ns", "tests"} & result.keys()]
 
 
 def number(value):
@@ -103,13 +103,24 @@ def about(machine):
     )
 
 
+def tests(result):
+    """What one run of `make gpu-test` found."""
+    found = []
+    for runner, counts in result["tests"].items():
+        numbers = [f"{counts['passed']} passed", f"**{counts['failed']} failed**", f"{counts['skipped']} skipped"]
+        found.append(f"{runner}: " + ", ".join(text for text, count in zip(numbers, counts.values(), strict=True) if count))
+    gpus = "1 GPU" if result["gpus"] == 1 else f"{result['gpus']} GPUs"
+    return f"\n`make gpu-test` with {gpus}. {'; '.join(found)}. {about(result['machine'])}\n"
+
+
 def page(results):
     if not results:
         return HEAD + "\nNo results are recorded yet.\n"
     text = HEAD
-    machines = list(dict.fromkeys(about(result["machine"]) for result in results))
+    measured = [result for result in results if "tests" not in result]
+    machines = list(dict.fromkeys(about(result["machine"]) for result in measured))
     for machine in machines:
-        group = [result for result in results if about(result["machine"]) == machine]
+        group = [result for result in measured if about(result["machine"]) == machine]
         here = [result for result in group if "called_us" in result]
         text += f"\n## {group[0]['machine']['device']}, {group[0]['machine']['date']}\n\n{machine}\n"
         if here:
@@ -119,7 +130,8 @@ def page(results):
             text += "\nErrors:\n\n"
             text += table(["workload", *MODES.values(), "ours", "ours, in a graph"], map(errors, here))
         text += "".join(own(result["costs_ns"]) for result in group if "costs_ns" in result)
-    return text
+    tested = "".join(tests(result) for result in results if "tests" in result)
+    return text + ("\n## Tests\n" + tested if tested else "")
 
 
 if __name__ == "__main__":

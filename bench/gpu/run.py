@@ -136,6 +136,11 @@ def machine():
     }
 
 
+def short_name(about):
+    """What the files of results from such a machine begin with."""
+    return about["device"].lower().replace("nvidia", "").split()[0]
+
+
 def write_costs(about, path):
     """What the interpreter itself costs, by tools/gpu_costs.cpp, in nanoseconds."""
     printed = output_of(str(ROOT / "build/gpu/gpu_costs"))
@@ -173,7 +178,7 @@ def main():
         parser.error(f"unknown workloads {', '.join(sorted(unknown))}; known: {', '.join(w.name for w in WORKLOADS)}")
     about = machine()
     cache_bytes = torch.cuda.get_device_properties(0).L2_cache_size
-    short = about["device"].lower().replace("nvidia", "").split()[0]
+    short = short_name(about)
     status = 0
     arguments.output.mkdir(parents=True, exist_ok=True)
     if not names:
