@@ -30,6 +30,7 @@ COSTS = {
     "tile": "an elementwise tile of 4 x 256, scheduled as the seed does",
     "node": "fetching a node's record while such tiles run: what they cost more where each is of another node than the one before",
 }
+CALL = "on the host, by `bench/gpu/timing.py`: a call of 16 tensors behind others, its launch included, in the best round"
 HEAD = """# Performance
 
 This page is made by `python bench/report.py` from `bench/results`; a test compares them. `make gpu-bench` measures.
@@ -90,9 +91,11 @@ def errors(result):
     return [result["workload"], *[error(result, "called", name) for name in [*MODES, OURS]], error(result, "graph", OURS)]
 
 
-def own(costs):
-    """The interpreter's own cost."""
-    rows = [[what, f"{costs[key]:.0f}"] for key, what in COSTS.items()]
+def own(result):
+    """The interpreter's own cost, and a call's where it was measured."""
+    rows = [[what, f"{result['costs_ns'][key]:.0f}"] for key, what in COSTS.items()]
+    if "call_16_tensors_us" in result:
+        rows.append([CALL, f"{result['call_16_tensors_us'] * 1e3:.0f}"])
     return "\nThe interpreter's own cost, by `tools/gpu_costs.cpp`, in graphs of 20 launches:\n\n" + table(["what", "ns"], rows)
 
 
@@ -129,7 +132,7 @@ def page(results):
             text += table(["workload", "best graph", "ours", "ratio", "best, rotated", "ours", "ratio"], map(replayed, here))
             text += "\nErrors:\n\n"
             text += table(["workload", *MODES.values(), "ours", "ours, in a graph"], map(errors, here))
-        text += "".join(own(result["costs_ns"]) for result in group if "costs_ns" in result)
+        text += "".join(own(result) for result in group if "costs_ns" in result)
     tested = "".join(tests(result) for result in results if "tests" in result)
     return text + ("\n## Tests\n" + tested if tested else "")
 

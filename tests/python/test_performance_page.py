@@ -57,7 +57,12 @@ def test_the_interpreters_own_cost_becomes_rows(tmp_path):
     alone = report.page(report.load(tmp_path))
     assert "as the seed does | 900 |" in alone and "| a launch without instructions | 2100 |" in alone and "As called:" not in alone
     (tmp_path / "h200-mlp_1024.json").write_text(json.dumps(SAMPLE))
+    assert "16 tensors behind others" not in alone
+    (tmp_path / "h200-costs.json").write_text(
+        json.dumps({"machine": SAMPLE["machine"], "costs_ns": costs, "call_16_tensors_us": 8.51})
+    )
     both = report.page(report.load(tmp_path))
+    assert "a call of 16 tensors behind others, its launch included, in the best round | 8510 |" in both
     assert "1,000 behind each other on every SM | 271 |" in both and both.count("## NVIDIA H200") == 1
 
 

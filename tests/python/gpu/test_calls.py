@@ -1,6 +1,7 @@
 """megakittens.compile on a real GPU: results, streams, captured graphs, threads, errors, memory."""
 
 import copy
+import pathlib
 import subprocess
 import sys
 import threading
@@ -13,6 +14,9 @@ from models import close, in_fp32, inputs, mlp
 import megakittens
 from megakittens import _core, checks, compat_tensors
 from megakittens.cuda import CudaEngine
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "bench/gpu"))
+import timing  # noqa: E402
 
 
 def compiled(*args, **options):
@@ -238,24 +242,7 @@ def test_tensors_on_a_gpu_are_read_where_pytorch_keeps_their_fields():
 
 
 def test_what_a_call_of_sixteen_tensors_costs_the_host(capsys):
-    def sixteen(*tensors):
-        total = tensors[0]
-        for tensor in tensors[1:]:
-            total = total + tensor
-        return total
-
-    args = [torch.randn(128, 128, device="cuda") for _ in range(16)]
-    f = megakittens.compile(sixteen)
-    with torch.no_grad():
-        f(*args)
-        best = 1e9
-        for _ in range(200):
-            torch.cuda.synchronize()
-            start = time.perf_counter()
-            for _ in range(20):
-                f(*args)
-            best = min(best, (time.perf_counter() - start) / 20 * 1e6)
-    f.synchronize()
+    best = timing.call_of_sixteen()
     with capsys.disabled():
         print(f"\n[call] 16 tensors: {best:.1f} us on the host, launch included")
     assert best < 10
