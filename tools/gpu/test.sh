@@ -6,6 +6,7 @@ cd "$(dirname "$0")/../.."
 python=${PYTHON:-$([ -x .venv/bin/python ] && echo .venv/bin/python || command -v python3)}
 "$python" -c 'import sys, torch; sys.exit(not torch.cuda.is_available())' 2>/dev/null ||
   { echo "[gpu] error: PyTorch sees no GPU on this machine" >&2; exit 1; }
+"$python" -c 'import pytest' || { echo "[gpu] error: $python has no pytest; PYTHON=... names another" >&2; exit 1; }
 tools/gpu/build.sh || exit 1
 export MEGAKITTENS_REQUIRE_GPU=1 MEGAKITTENS_REQUIRE_NVRTC=1 PYTHONPATH="python${PYTHONPATH:+:$PYTHONPATH}"
 reports=$PWD/build/gpu
