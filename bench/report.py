@@ -1,4 +1,4 @@
-"""Writes docs/performance.md from the results that bench/gpu/run.py left in bench/results.
+"""Writes docs/performance.md from the results that bench/gpu/run.py and record_tests.py left in bench/results.
 
     python bench/report.py            writes the page
     python bench/report.py --check    only says whether it is that of the results
@@ -30,6 +30,7 @@ COSTS = {
     "tile": "an elementwise tile of 4 x 256, scheduled as the seed does",
     "node": "fetching a node's record while such tiles run: what they cost more where each is of another node than the one before",
 }
+CALL = "on the host, by `bench/gpu/timing.py`: a call of 16 tensors behind others, its launch included, in the best round"
 HEAD = """# Performance
 
 This page is made by `python bench/report.py` from `bench/results`; a test compares them. `make gpu-bench` measures.
@@ -47,7 +48,7 @@ parentheses the root of the mean square of all errors, both by the root mean squ
 def load(folder):
     """Results that have a machine, in the order of their files' names."""
     found = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
-    return [result for result in found if "machine" in result and ("called_us" in result or "costs_ns" in result)]
+    return [result for result in found if "machine" in result and {"called_us", "costs_ns", "tests"} & result.keys()]
 
 
 def number(value):
@@ -90,9 +91,11 @@ def errors(result):
     return [result["workload"], *[error(result, "called", name) for name in [*MODES, OURS]], error(result, "graph", OURS)]
 
 
-def own(costs):
-    """The interpreter's own cost."""
-    rows = [[what, f"{costs[key]:.0f}"] for key, what in COSTS.items()]
+def own(result):
+    """The interpreter's own cost, and a call's where it was measured."""
+    rows = [[what, f"{result['costs_ns'][key]:.0f}"] for key, what in COSTS.items()]
+    if "call_16_tensors_us" in result:
+        rows.append([CALL, f"{result['call_16_tensors_us'] * 1e3:.0f}"])
     return "\nThe interpreter's own cost, by `tools/gpu_costs.cpp`, in graphs of 20 launches:\n\n" + table(["what", "ns"], rows)
 
 
@@ -103,13 +106,24 @@ def about(machine):
     )
 
 
+def tests(result):
+    """What one run of `make gpu-test` found."""
+    found = []
+    for runner, counts in result["tests"].items():
+        numbers = [f"{counts['passed']} passed", f"**{counts['failed']} failed**", f"{counts['skipped']} skipped"]
+        found.append(f"{runner}: " + ", ".join(text for text, count in zip(numbers, counts.values(), strict=True) if count))
+    gpus = "1 GPU" if result["gpus"] == 1 else f"{result['gpus']} GPUs"
+    return f"\n`make gpu-test` with {gpus}. {'; '.join(found)}. {about(result['machine'])}\n"
+
+
 def page(results):
     if not results:
         return HEAD + "\nNo results are recorded yet.\n"
     text = HEAD
-    machines = list(dict.fromkeys(about(result["machine"]) for result in results))
+    measured = [result for result in results if "tests" not in result]
+    machines = list(dict.fromkeys(about(result["machine"]) for result in measured))
     for machine in machines:
-        group = [result for result in results if about(result["machine"]) == machine]
+        group = [result for result in measured if about(result["machine"]) == machine]
         here = [result for result in group if "called_us" in result]
         text += f"\n## {group[0]['machine']['device']}, {group[0]['machine']['date']}\n\n{machine}\n"
         if here:
@@ -118,8 +132,9 @@ def page(results):
             text += table(["workload", "best graph", "ours", "ratio", "best, rotated", "ours", "ratio"], map(replayed, here))
             text += "\nErrors:\n\n"
             text += table(["workload", *MODES.values(), "ours", "ours, in a graph"], map(errors, here))
-        text += "".join(own(result["costs_ns"]) for result in group if "costs_ns" in result)
-    return text
+        text += "".join(own(result) for result in group if "costs_ns" in result)
+    tested = "".join(tests(result) for result in results if "tests" in result)
+    return text + ("\n## Tests\n" + tested if tested else "")
 
 
 if __name__ == "__main__":

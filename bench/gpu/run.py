@@ -136,14 +136,21 @@ def machine():
     }
 
 
+def short_name(about):
+    """What the files of results from such a machine begin with."""
+    return about["device"].lower().replace("nvidia", "").split()[0]
+
+
 def write_costs(about, path):
-    """What the interpreter itself costs, by tools/gpu_costs.cpp, in nanoseconds."""
+    """What the interpreter itself costs, by tools/gpu_costs.cpp, in nanoseconds; and what a call costs the host."""
     printed = output_of(str(ROOT / "build/gpu/gpu_costs"))
     if not printed:
         print("gpu-bench: build/gpu/gpu_costs is missing or failed", file=sys.stderr)
         return 1
-    path.write_text(json.dumps({"machine": about, "costs_ns": json.loads(printed)}, indent=1) + "\n")
-    print(f"costs in ns: {printed}", flush=True)
+    call = round(timing.call_of_sixteen(), 2)
+    costs = {"machine": about, "costs_ns": json.loads(printed), "call_16_tensors_us": call}
+    path.write_text(json.dumps(costs, indent=1) + "\n")
+    print(f"costs in ns: {printed}; a call of 16 tensors: {call} us", flush=True)
     return 0
 
 
@@ -173,7 +180,7 @@ def main():
         parser.error(f"unknown workloads {', '.join(sorted(unknown))}; known: {', '.join(w.name for w in WORKLOADS)}")
     about = machine()
     cache_bytes = torch.cuda.get_device_properties(0).L2_cache_size
-    short = about["device"].lower().replace("nvidia", "").split()[0]
+    short = short_name(about)
     status = 0
     arguments.output.mkdir(parents=True, exist_ok=True)
     if not names:

@@ -5,9 +5,17 @@ import json
 import pathlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-spec = importlib.util.spec_from_file_location("report", ROOT / "bench/report.py")
-report = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(report)
+
+
+def script(path):
+    """A script of bench/ as a module."""
+    spec = importlib.util.spec_from_file_location(pathlib.Path(path).stem, ROOT / path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+report, record_tests = script("bench/report.py"), script("bench/gpu/record_tests.py")
 
 SAMPLE = {
     "machine": {"device": "NVIDIA H200", "multiprocessors": 132, "driver": "580.1", "cuda": "13.0", "torch": "2.11.0",
@@ -49,8 +57,32 @@ def test_the_interpreters_own_cost_becomes_rows(tmp_path):
     alone = report.page(report.load(tmp_path))
     assert "as the seed does | 900 |" in alone and "| a launch without instructions | 2100 |" in alone and "As called:" not in alone
     (tmp_path / "h200-mlp_1024.json").write_text(json.dumps(SAMPLE))
+    assert "16 tensors behind others" not in alone
+    (tmp_path / "h200-costs.json").write_text(
+        json.dumps({"machine": SAMPLE["machine"], "costs_ns": costs, "call_16_tensors_us": 8.51})
+    )
     both = report.page(report.load(tmp_path))
+    assert "a call of 16 tensors behind others, its launch included, in the best round | 8510 |" in both
     assert "1,000 behind each other on every SM | 271 |" in both and both.count("## NVIDIA H200") == 1
+
+
+def test_a_run_of_the_gpus_tests_becomes_a_line(tmp_path):
+    counts = {"CTest": {"passed": 58, "failed": 0, "skipped": 0}, "pytest": {"passed": 43, "failed": 1, "skipped": 2}}
+    (tmp_path / "h200-tests.json").write_text(json.dumps({"machine": SAMPLE["machine"], "gpus": 1, "tests": counts}))
+    (tmp_path / "h200-mlp_1024.json").write_text(json.dumps(SAMPLE))
+    text = report.page(report.load(tmp_path))
+    line = text.split("\n## Tests\n\n")[1]
+    assert line.startswith("`make gpu-test` with 1 GPU. CTest: 58 passed; pytest: 43 passed, **1 failed**, 2 skipped. NVIDIA H200, ")
+    assert "megakittens 0.1.0 at `0123456789ab`, 2026-11-29." in line and text.count("## NVIDIA H200") == 1
+
+
+def test_a_report_of_tests_is_counted(tmp_path):
+    (tmp_path / "tests.xml").write_text(
+        "<testsuites><testsuite><testcase name='a'/><testcase name='b'><system-out>text</system-out></testcase>"
+        "<testcase name='c'><failure/></testcase><testcase name='d'><error/></testcase>"
+        "<testcase name='e'><skipped/></testcase></testsuite></testsuites>"
+    )
+    assert record_tests.counts(tmp_path / "tests.xml") == {"passed": 2, "failed": 2, "skipped": 1}
 
 
 def test_no_results_are_no_error(tmp_path):

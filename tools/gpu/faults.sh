@@ -5,6 +5,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 python=${PYTHON:-$([ -x .venv/bin/python ] && echo .venv/bin/python || command -v python3)}
+"$python" -c 'import sys, torch; sys.exit(not torch.cuda.is_available())' 2>/dev/null ||
+  { echo "[gpu] error: PyTorch sees no GPU on this machine" >&2; exit 1; }
 tools/gpu/build.sh gpu_faults
 MK_COMMIT=${MK_COMMIT:-$(git rev-parse HEAD 2>/dev/null || true)}
 export MK_COMMIT

@@ -1,5 +1,7 @@
 """megakittens.compile on a real GPU: results, streams, captured graphs, threads, errors, memory."""
 
+import copy
+import pathlib
 import subprocess
 import sys
 import threading
@@ -7,10 +9,14 @@ import time
 
 import pytest
 import torch
-from models import close, inputs, mlp
+from models import close, in_fp32, inputs, mlp
 
 import megakittens
-from megakittens import _core, compat_tensors
+from megakittens import _core, checks, compat_tensors
+from megakittens.cuda import CudaEngine
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "bench/gpu"))
+import timing  # noqa: E402
 
 
 def compiled(*args, **options):
@@ -24,13 +30,14 @@ def compiled(*args, **options):
 @pytest.mark.parametrize("numerics", ["eager", "fused"])
 def test_the_mlp_is_right(rows, width, numerics):
     args = inputs(rows, width)
-    close(megakittens.compile(mlp, numerics=numerics)(*args), mlp(*args))
+    close(megakittens.compile(mlp, numerics=numerics)(*args), mlp(*args), reference=in_fp32(mlp, *args))
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float32])
 def test_other_types_are_right(dtype):
     args = inputs(192, 256, dtype=dtype)
-    close(megakittens.compile(mlp)(*args), mlp(*args))
+    reference = None if dtype == torch.float32 else in_fp32(mlp, *args)
+    close(megakittens.compile(mlp)(*args), mlp(*args), reference=reference)
 
 
 def test_a_captured_graph_replays_on_another_stream_between_direct_calls():
@@ -38,36 +45,44 @@ def test_a_captured_graph_replays_on_another_stream_between_direct_calls():
     f = compiled(x, W, b)
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
-        for _ in range(3):
-            y = f(x, W, b)
+        replayed = [f(x, W, b) for _ in range(3)]
     other = torch.cuda.Stream()
-    for i in range(5):
+    for i in range(200):
         x.normal_()
         torch.cuda.synchronize()
         with torch.cuda.stream(other):
             graph.replay()
         direct = f(x, W, b)
         torch.cuda.synchronize()
-        close(y, mlp(x, W, b))
-        assert torch.equal(y, direct), i
+        close(direct, mlp(x, W, b))
+        assert all(torch.equal(y, direct) for y in replayed), i
 
 
 def test_ten_thousand_launches_of_two_programs_on_two_streams():
-    one, two = inputs(256, 256), inputs(200, 264)
-    f, g = compiled(*one), compiled(*two)
-    want_one, want_two = f(*one).clone(), g(*two).clone()
+    sides = []
+    for rows, width in ((256, 256), (200, 264)):
+        sets = [inputs(rows, width, seed=seed) for seed in range(2)]
+        f = compiled(*sets[0])
+        first = [f(*args) for args in sets]
+        for args, y in zip(sets, first, strict=True):
+            close(y, mlp(*args))
+        # Sets of inputs take turns, so that what an earlier launch left behind is wrong.
+        wrong = torch.zeros((), device="cuda", dtype=torch.int64)
+        sides.append((torch.cuda.Stream(), f, sets * 5, torch.stack(first * 5).view(torch.int16), wrong))
     torch.cuda.synchronize()
-    a, b = torch.cuda.Stream(), torch.cuda.Stream()
-    for _ in range(5000):
-        with torch.cuda.stream(a):
-            y = f(*one)
-        with torch.cuda.stream(b):
-            z = g(*two)
-    f.synchronize()
-    g.synchronize()
-    assert torch.equal(y, want_one) and torch.equal(z, want_two)
-    close(y, mlp(*one))
-    close(z, mlp(*two))
+    for _ in range(500):
+        results = [[], []]
+        for k in range(10):
+            for (stream, f, sets, _, _), mine in zip(sides, results, strict=True):
+                with torch.cuda.stream(stream):
+                    mine.append(f(*sets[k]))
+        for (stream, _, _, want, wrong), mine in zip(sides, results, strict=True):
+            with torch.cuda.stream(stream):
+                wrong += (torch.stack(mine).view(torch.int16) != want).flatten(1).any(1).sum()
+                torch._foreach_mul_(mine, float("nan"))  # the next results lie where these did
+    for _, f, *_ in sides:
+        f.synchronize()
+    assert [wrong.item() for *_, wrong in sides] == [0, 0], "launches whose bits are not the first's, by program"
 
 
 def test_threads_with_streams_of_their_own():
@@ -129,7 +144,11 @@ def test_misaligned_inputs_are_right():
     base = torch.randn(1 + 256 * 256, device="cuda").bfloat16()
     x = base[1:].view(256, 256)
     w = torch.randn(256, 256, device="cuda").bfloat16() / 16
-    close(megakittens.compile(lambda x, w: torch.relu(x @ w))(x, w), torch.relu(x @ w))
+
+    def f(x, w):
+        return torch.relu(x @ w)
+
+    close(megakittens.compile(f)(x, w), f(x, w), reference=in_fp32(f, x, w))
 
 
 def test_many_layers_and_few_use_one_kernel_and_compile_nothing():
@@ -143,28 +162,52 @@ def test_many_layers_and_few_use_one_kernel_and_compile_nothing():
     torch.cuda.synchronize()
     seconds = time.perf_counter() - start
     assert _core.compilation_count() == before
-    close(y, mlp(*many), factor=8)
+    close(y, mlp(*many), factor=8, reference=in_fp32(mlp, *many))
     assert seconds < 10, f"{seconds:.1f} s from compile() to the first result"
+
+
+@pytest.mark.parametrize("rows, layers, instructions, limit", [(1024, 3, 1, 0.05), (2048, 64, 10_000, 1)])
+def test_a_captured_graph_is_ready_in_time(capsys, rows, layers, instructions, limit):
+    compiled(*inputs(256, 256))  # loads the interpreter
+    args = dict(zip(("x", "W", "b"), inputs(rows, 1024, layers), strict=True))
+    graph = megakittens.capture(mlp, **args)
+    given = [args[item["name"]] for item in graph.inputs]
+    torch.cuda.synchronize()
+    compilations, seconds = _core.compilation_count(), []
+    for _ in range(5):
+        start = time.perf_counter()
+        engine = CudaEngine(graph, checks.settings(), given[0].device)
+        (y,) = engine.run(given)
+        seconds.append(time.perf_counter() - start)
+        engine.synchronize()
+        engine.close()
+    close(y, mlp(**args), factor=8)
+    count, shown = engine.program.summary["instructions"], ", ".join(f"{second * 1e3:.1f}" for second in seconds)
+    with capsys.disabled():
+        print(f"\n[ready] {layers} layers, {count} instructions: {shown} ms from the captured graph to the first launch")
+    assert count >= instructions
+    assert _core.compilation_count() == compilations
+    assert max(seconds) < limit
 
 
 def test_a_module_with_weights_and_new_weights():
     module = torch.nn.Sequential(*[torch.nn.Linear(256, 256) for _ in range(4)]).cuda().bfloat16().requires_grad_(False)
     x = torch.randn(128, 256, device="cuda").bfloat16()
     f = megakittens.compile(module)
-    close(f(x), module(x))
+    close(f(x), module(x), reference=copy.deepcopy(module).float()(x.float()))
     for parameter in module.parameters():
         parameter.data = torch.randn_like(parameter) / 16
-    close(f(x), module(x))
+    close(f(x), module(x), reference=copy.deepcopy(module).float()(x.float()))
 
 
 def test_close_returns_the_memory_and_a_later_call_says_so():
-    args = inputs(1024, 1024)
+    args = inputs(8192, 1024)  # two tensors of 16 MiB between the nodes
     f = compiled(*args)
-    assert f.workspace_bytes > 0
+    assert f.workspace_bytes >= 32 << 20
     torch.cuda.synchronize()
     before = torch.cuda.mem_get_info()[0]
     f.close()
-    assert torch.cuda.mem_get_info()[0] >= before
+    assert torch.cuda.mem_get_info()[0] - before >= 32 << 20
     assert f.workspace_bytes == 0
     with pytest.raises(megakittens.UserError, match="closed"):
         f(*args)
@@ -199,24 +242,7 @@ def test_tensors_on_a_gpu_are_read_where_pytorch_keeps_their_fields():
 
 
 def test_what_a_call_of_sixteen_tensors_costs_the_host(capsys):
-    def sixteen(*tensors):
-        total = tensors[0]
-        for tensor in tensors[1:]:
-            total = total + tensor
-        return total
-
-    args = [torch.randn(128, 128, device="cuda") for _ in range(16)]
-    f = megakittens.compile(sixteen)
-    with torch.no_grad():
-        f(*args)
-        best = 1e9
-        for _ in range(200):
-            torch.cuda.synchronize()
-            start = time.perf_counter()
-            for _ in range(20):
-                f(*args)
-            best = min(best, (time.perf_counter() - start) / 20 * 1e6)
-    f.synchronize()
+    best = timing.call_of_sixteen()
     with capsys.disabled():
         print(f"\n[call] 16 tensors: {best:.1f} us on the host, launch included")
     assert best < 10

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 import torch
-from models import close
+from models import close, in_fp32
 
 import megakittens
 from megakittens import _core
@@ -24,9 +24,13 @@ def test_the_example_runs_on_a_gpu():
     torch.manual_seed(1)
     x, W = torch.randn(2048, 1000, device="cuda").bfloat16(), torch.randn(1000, 512, device="cuda").bfloat16() / 32
     weight = torch.rand(1000, device="cuda").bfloat16()
+
+    def block(x, weight, W):
+        return torch.relu(example.rms_norm(x, weight) @ W)
+
     y = example.block(x, weight, W)
     example.block.synchronize()
-    close(y, torch.relu(example.rms_norm(x, weight) @ W))
+    close(y, block(x, weight, W), reference=in_fp32(block, x, weight, W))
 
 
 def test_another_model_with_the_type_compiles_nothing():
