@@ -104,6 +104,12 @@ CompileResult compile(const CompileRequest& request) {
   }
   result.functions = parse_usage(result.log);
   result.cubin = program.cubin();
+  if (request.max_code_bytes != 0 && result.cubin.size() > request.max_code_bytes)
+    throw CompileError(
+        fmt::format("{} compiles for {}, but into {} bytes of machine code, which is more than the {} "
+                    "allowed for it: what a kernel runs has to stay in the caches for instructions",
+                    request.name, name_of(request.architecture), result.cubin.size(), request.max_code_bytes),
+        result.log);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }

@@ -1,6 +1,7 @@
 // Device source to machine code, through NVRTC.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -36,6 +37,7 @@ struct CompileRequest {
   bool embedded_headers = false;                       ///< includes find the headers that the library carries
   std::map<std::string, std::string> edited_headers;   ///< texts instead of those of the carried headers so named
   bool line_info = false;                              ///< for profilers and sanitizers
+  std::size_t max_code_bytes = 0;                      ///< a larger cubin is refused; 0: none is
 };
 
 struct CompileResult {
@@ -48,8 +50,8 @@ struct CompileResult {
 /// The compiler's options for a request, in one place because they decide the cache key as well.
 std::vector<std::string> compiler_options(const CompileRequest& request);
 
-/// Compiles, and refuses what refused_lines() finds. Safe from several threads. Throws CompileError, or UserError where
-/// there is no NVRTC.
+/// Compiles, and refuses what refused_lines() finds and cubins above max_code_bytes. Safe from several threads. Throws
+/// CompileError, or UserError where there is no NVRTC.
 CompileResult compile(const CompileRequest& request);
 
 /// How often NVRTC has compiled in this process, failures included.

@@ -8,6 +8,7 @@
 
 #include "jit/cubin_file.hpp"
 #include "jit/nvrtc.hpp"
+#include "megakittens/version.hpp"
 #include "support/files.hpp"
 #include "support/log.hpp"
 #include "support/options.hpp"
@@ -52,6 +53,14 @@ void keep(const fs::path& path, const std::string& key, const std::string& cubin
 }
 
 }  // namespace
+
+Hasher key_of_request(const CompileRequest& request, std::string_view carried) {
+  Hasher hasher;
+  hasher.add(version()).add(name_of(request.architecture)).add(carried).add(request.source);
+  for (const std::string& option : compiler_options(request)) hasher.add(option);
+  for (const auto& [name, text] : request.edited_headers) hasher.add(name).add(text);
+  return hasher;
+}
 
 std::optional<std::string> find_cubin(const fs::path& path, const std::string& key) {
   std::error_code ignored;

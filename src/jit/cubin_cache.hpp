@@ -4,8 +4,15 @@
 #include <optional>
 
 #include "jit/interpreter.hpp"
+#include "jit/sources.hpp"
+#include "support/hash.hpp"
 
 namespace megakittens::jit {
+
+/// Of everything but the compiler that decides what a request compiles to: our version, the architecture, the source,
+/// `carried` (sources_hash(), for the carried headers), and the options. Files in include_folders are the caller's to
+/// add.
+Hasher key_of_request(const CompileRequest& request, std::string_view carried = sources_hash());
 
 /// The cubin of a file, if it is there and whole; warns where it is damaged.
 std::optional<std::string> find_cubin(const std::filesystem::path& path, const std::string& key);

@@ -7,8 +7,6 @@
 #include "jit/cubin_cache.hpp"
 #include "jit/cubin_file.hpp"
 #include "jit/sources.hpp"
-#include "megakittens/version.hpp"
-#include "support/hash.hpp"
 
 namespace megakittens::jit {
 namespace {
@@ -17,10 +15,7 @@ namespace fs = std::filesystem;
 
 // Everything but the compiler: a shipped cubin is right whichever NVRTC this machine has.
 std::string source_key(Architecture architecture) {
-  Hasher hasher;
-  hasher.add(version()).add(name_of(architecture)).add(sources_hash());
-  for (const std::string& option : compiler_options(interpreter_request(architecture))) hasher.add(option);
-  return hasher.digest().hex();
+  return key_of_request(interpreter_request(architecture)).digest().hex();
 }
 
 std::string file_stem(Architecture architecture) {
@@ -46,6 +41,7 @@ CompileRequest interpreter_request(Architecture architecture) {
   request.source = embedded_source(request.name);
   request.architecture = architecture;
   request.embedded_headers = true;
+  request.max_code_bytes = kMaxInterpreterBytes;
   return request;
 }
 

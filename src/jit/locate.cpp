@@ -1,6 +1,7 @@
 #include "jit/locate.hpp"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -24,9 +25,13 @@ void add_folder(std::vector<Candidate>& list, const fs::path& folder, const std:
     }
 }
 
-// site-packages/nvidia/<package>/lib: cu13 since CUDA 13, cuda_nvrtc before.
+// Where a Python keeps packages; Debian's has the second name.
+constexpr const char* kSiteFolders[] = {"site-packages", "dist-packages"};
+
+// nvidia/<package>/lib: cu13 since CUDA 13, cuda_nvrtc before. Some builds of PyTorch carry the library themselves.
 void add_site_packages(std::vector<Candidate>& list, const fs::path& site, const std::string& reason) {
   for (const char* package : {"cu13", "cuda_nvrtc"}) add_folder(list, site / "nvidia" / package / "lib", reason);
+  add_folder(list, site / "torch" / "lib", reason);
 }
 
 void add_environment(std::vector<Candidate>& list, const fs::path& environment, const std::string& reason) {
@@ -35,13 +40,15 @@ void add_environment(std::vector<Candidate>& list, const fs::path& environment, 
   for (const fs::directory_entry& entry : fs::directory_iterator(environment / "lib", ignored))
     if (entry.path().filename().string().starts_with("python")) pythons.push_back(entry.path());
   std::sort(pythons.begin(), pythons.end());
-  for (const fs::path& python : pythons) add_site_packages(list, python / "site-packages", reason);
+  for (const fs::path& python : pythons)
+    for (const char* site : kSiteFolders) add_site_packages(list, python / site, reason);
 }
 
 void add_above(std::vector<Candidate>& list, fs::path folder, const std::string& what) {
   for (; folder.has_relative_path(); folder = folder.parent_path()) {
     add_environment(list, folder / ".venv", ".venv above " + what);
-    if (folder.filename() == "site-packages") add_site_packages(list, folder, "site-packages above " + what);
+    for (const char* site : kSiteFolders)
+      if (folder.filename() == site) add_site_packages(list, folder, fmt::format("{} above {}", site, what));
   }
 }
 

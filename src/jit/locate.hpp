@@ -14,8 +14,9 @@ struct Candidate {
 };
 
 /// In this order: MEGAKITTENS_NVRTC alone if it is set; CUDA_HOME, CUDA_PATH, /usr/local/cuda; the PyPI packages of the
-/// active virtual environment; of a .venv or site-packages above the working folder or above this program; the loader's
-/// path. Paths with a folder exist when this returns; bare names are for the loader.
+/// active virtual environment; of a .venv, site-packages or dist-packages above the working folder or above this
+/// program, the nearest first; the loader's path. Among packages NVIDIA's own come before PyTorch's folder. Paths with
+/// a folder exist when this returns; bare names are for the loader.
 std::vector<Candidate> nvrtc_candidates();
 
 }  // namespace megakittens::jit

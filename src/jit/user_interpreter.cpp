@@ -5,9 +5,6 @@
 #include <algorithm>
 
 #include "jit/cubin_cache.hpp"
-#include "jit/sources.hpp"
-#include "megakittens/version.hpp"
-#include "support/hash.hpp"
 
 namespace megakittens::jit {
 namespace {
@@ -80,6 +77,7 @@ CompileRequest user_interpreter_request(Architecture architecture, std::span<con
   request.source = user_interpreter_source(architecture, halves, Side::gpu);
   request.architecture = architecture;
   request.embedded_headers = true;
+  request.max_code_bytes = kMaxUserInterpreterBytes;
   for (const ops::DeviceHalf& half : halves)
     if (const auto folder = half.path.parent_path(); std::ranges::count(request.include_folders, folder) == 0)
       request.include_folders.push_back(folder);
@@ -88,9 +86,7 @@ CompileRequest user_interpreter_request(Architecture architecture, std::span<con
 
 InterpreterCubin user_interpreter_cubin(Architecture architecture, std::span<const ops::DeviceHalf> halves) {
   const CompileRequest request = user_interpreter_request(architecture, halves);
-  Hasher hasher;
-  hasher.add(version()).add(sources_hash()).add(request.source);
-  for (const std::string& option : compiler_options(request)) hasher.add(option);
+  Hasher hasher = key_of_request(request);
   for (const ops::DeviceHalf& half : halves) hasher.add(half.hash);
   const std::string stem = fmt::format("user-{}-{}", name_of(architecture), hasher.digest().hex());
   return cached_cubin(stem, fmt::format("interpreter with {}", names_of(halves)), request);

@@ -14,6 +14,9 @@ enum class Side { gpu, host };
 /// The source: it includes the standard interpreter and the halves' files, and dispatches their icodes.
 std::string user_interpreter_source(Architecture architecture, std::span<const ops::DeviceHalf> halves, Side side);
 
+/// Of the cubin: the standard interpreter's, and two thirds as much for users' types.
+inline constexpr std::size_t kMaxUserInterpreterBytes = 640'000;
+
 /// What NVRTC is asked for.
 CompileRequest user_interpreter_request(Architecture architecture, std::span<const ops::DeviceHalf> halves);
 

@@ -4,6 +4,7 @@ is missing, too old, damaged, or cannot be written."""
 import json
 import os
 import re
+import subprocess
 
 import pytest
 from cli_program import PROGRAM, error, megakittens
@@ -127,3 +128,31 @@ def test_a_damaged_cache_costs_a_warning(machine, graph, tmp_path):
     assert "result: equal" in done.stdout
     assert "is damaged or cannot be read: compiling anew" in done.stderr
     assert run(graph).stderr == ""
+
+
+def test_another_version_of_the_compiler_compiles_anew(machine, graph, monkeypatch, tmp_path):
+    monkeypatch.setenv("MEGAKITTENS_LOG", "info")
+    compiled = []
+    for version in ("13.0", "13.1", "13.0", "13.1"):
+        monkeypatch.setenv("MK_STAND_IN_NVRTC", version)
+        compiled += re.findall("compiling the interpreter for sm_90a with (.*)", run(graph).stderr)
+    assert compiled == ["nvrtc13.0", "nvrtc13.1"]
+    kept = sorted(path.name for path in (tmp_path / "cache").iterdir())
+    assert [name.partition("-nvrtc")[2] for name in kept] == ["13.0.cubin", "13.1.cubin"]
+
+
+def test_processes_that_compile_at_once_leave_one_whole_file(machine, graph, monkeypatch, tmp_path):
+    monkeypatch.setenv("MEGAKITTENS_LOG", "info")
+    monkeypatch.setenv("MK_STAND_IN_NVRTC_MS", "500")
+    command = [PROGRAM, "run", graph, "--device", "cuda"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    processes = [subprocess.Popen(command, **pipes) for _ in range(6)]
+    results = [(*process.communicate(timeout=120), process.returncode) for process in processes]
+    for out, err, code in results:
+        assert code == 0 and "result: equal to the reference" in out, err
+        assert "warning" not in err
+    assert sum("compiling the interpreter" in err for _, err, _ in results) > 1, "they did not overlap"
+    (kept,) = (tmp_path / "cache").iterdir()
+    assert kept.suffix == ".cubin"
+    monkeypatch.setenv("MEGAKITTENS_NVRTC", "/nowhere")
+    assert "result: equal" in run(graph).stdout

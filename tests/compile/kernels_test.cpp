@@ -139,5 +139,21 @@ extern "C" __global__ void __launch_bounds__(128, 1) k(int* out) {
   EXPECT_EQ(result.functions[0].barriers, 1u);
 }
 
+TEST(Kernels, planted_machine_code_above_the_bound_is_refused_with_its_size) {
+  MK_NEEDS_NVRTC();
+  CompileRequest request = request_for(
+      Architecture::kSm90a, "extern \"C\" __global__ void planted(float* x) { x[threadIdx.x] *= 2; }", "planted.cu");
+  const std::size_t bytes = compile(request).cubin.size();
+  request.max_code_bytes = bytes;
+  EXPECT_NO_THROW(compile(request));
+  request.max_code_bytes = bytes - 1;
+  try {
+    compile(request);
+    ADD_FAILURE() << "it is not refused";
+  } catch (const CompileError& error) {
+    EXPECT_THAT(error.what(), HasSubstr(fmt::format("but into {} bytes of machine code", bytes)));
+  }
+}
+
 }  // namespace
 }  // namespace megakittens::jit

@@ -48,6 +48,8 @@ class CudaProgram : public testing::Test {
     driver.set("emulate", 1);
     EXPECT_EQ(gpu_problem(), "");  // makes the context current
   }
+  /// Whatever a test does: CTAs wait for each other, so the driver must promise to run all of them at once.
+  void TearDown() override { EXPECT_EQ(driver.count("cooperative launches"), driver.count("cuLaunchKernelEx")); }
   /// The sentence of the error that `f` throws.
   template <class E, class F>
   std::string sentence(F&& f) {
@@ -78,6 +80,23 @@ TEST_F(CudaProgram, a_call_is_one_launch_and_nothing_else) {
   EXPECT_EQ(driver.count("cuLaunchKernelEx"), launches + 3);
   for (std::size_t i = 0; i < before.size(); ++i) EXPECT_EQ(driver.count(watched[i]), before[i]) << watched[i];
   EXPECT_EQ(run.problem(), "");
+}
+
+TEST_F(CudaProgram, every_launch_is_cooperative_with_clusters_and_in_a_captured_graph_too) {
+  const std::int64_t before = driver.count("cooperative launches");
+  for (const std::uint32_t cluster : {1u, 2u}) {
+    schedule::ScheduleOptions options = small_machine();
+    options.config.cluster = cluster;
+    DeviceRun run(mlp(2), options);
+    run.launch();
+    MK_CUDA(stream_begin_capture(run.stream.get(), 0));
+    run.launch();
+    runtime::CuGraph graph = nullptr;
+    MK_CUDA(stream_end_capture(run.stream.get(), &graph));
+    MK_CUDA(graph_destroy(graph));
+    EXPECT_EQ(run.problem(), "") << driver.report();
+  }
+  EXPECT_EQ(driver.count("cooperative launches"), before + 4);
 }
 
 TEST_F(CudaProgram, results_are_right_whether_tensors_travel_with_the_call_or_are_bound) {

@@ -1,21 +1,29 @@
 // Where the interpreter's machine code comes from, with a compiler that stands in for NVRTC and counts.
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 
+#include <cerrno>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <set>
+#include <system_error>
 #include <thread>
 
+#include "jit/cubin_cache.hpp"
 #include "jit/cubin_file.hpp"
 #include "jit/interpreter.hpp"
 #include "support/environment.hpp"
 #include "support/files.hpp"
 #include "support/log.hpp"
 #include "support/stand_in.hpp"
+#include "support/user_type.hpp"
 
 namespace megakittens::jit {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::AllOf;
 using testing::HasSubstr;
 
 class InterpreterCache : public testing::Test {
@@ -78,11 +86,38 @@ TEST_F(InterpreterCache, a_cache_that_cannot_be_written_costs_a_warning) {
   EXPECT_THAT(log_, HasSubstr("is not kept, and will be compiled again next time: cannot create"));
 }
 
-TEST_F(InterpreterCache, a_full_disk_costs_a_warning) {
-  if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
-  const test::ScopedVariable full("MEGAKITTENS_CACHE_DIR", "/dev/full");
-  EXPECT_EQ(interpreter_cubin(Architecture::kSm90a).origin, "compiled");
-  EXPECT_THAT(log_, HasSubstr("is not kept"));
+/// Files may be no longer than so many bytes: what a full disk does, after a part has been written.
+class FileLimit {
+ public:
+  explicit FileLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{.rlim_cur = bytes, .rlim_max = before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  FileLimit(const FileLimit&) = delete;
+  FileLimit& operator=(const FileLimit&) = delete;
+  ~FileLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  void (*handler_)(int);
+  rlimit before_{};
+};
+
+TEST_F(InterpreterCache, a_full_disk_costs_a_warning_and_leaves_no_part_of_a_file) {
+  std::string bytes;
+  {
+    const FileLimit limit(10);
+    const InterpreterCubin cubin = interpreter_cubin(Architecture::kSm90a);
+    EXPECT_EQ(cubin.origin, "compiled");
+    bytes = cubin.bytes;
+  }
+  EXPECT_EQ(bytes, compile(interpreter_request(Architecture::kSm90a)).cubin);
+  EXPECT_THAT(log_, AllOf(HasSubstr("is not kept, and will be compiled again next time: cannot write"),
+                          HasSubstr(std::generic_category().message(EFBIG))));
+  EXPECT_TRUE(fs::is_empty(folder_));
 }
 
 TEST_F(InterpreterCache, several_threads_compile_once) {
@@ -102,6 +137,40 @@ TEST_F(InterpreterCache, a_shipped_file_has_its_sources_in_its_name_and_a_checks
   EXPECT_EQ(unpack_cubin(key, file), "code") << name;
   EXPECT_EQ(unpack_cubin(key, file + "x"), std::nullopt);
   EXPECT_EQ(unpack_cubin("another", file), std::nullopt);
+}
+
+TEST_F(InterpreterCache, everything_that_decides_the_machine_code_is_in_the_key) {
+  const CompileRequest request = interpreter_request(Architecture::kSm90a);
+  std::set<std::string> keys = {key_of_request(request).digest().hex()};
+  auto is_new = [&](const Hasher& hasher) { return keys.insert(hasher.digest().hex()).second; };
+  auto changed = [&](auto&& change) {
+    CompileRequest other = request;
+    change(other);
+    return is_new(key_of_request(other));
+  };
+  EXPECT_FALSE(is_new(key_of_request(request)));
+  EXPECT_TRUE(is_new(key_of_request(request, "the carried headers after a change")));
+  EXPECT_TRUE(changed([](CompileRequest& r) { r.source += " "; }));
+  EXPECT_TRUE(changed([](CompileRequest& r) { r.architecture = Architecture::kSm100a; }));
+  EXPECT_TRUE(changed([](CompileRequest& r) { r.definitions = {"NAME=1"}; }));
+  EXPECT_TRUE(changed([](CompileRequest& r) { r.definitions = {"NAME=2"}; }));
+  EXPECT_TRUE(changed([](CompileRequest& r) { r.include_folders = {"/folder"}; }));
+  EXPECT_TRUE(changed([](CompileRequest& r) { r.line_info = true; }));
+  EXPECT_TRUE(changed([](CompileRequest& r) { r.edited_headers["device/machine.cuh"] = "// another"; }));
+}
+
+TEST_F(InterpreterCache, more_machine_code_than_the_request_allows_is_refused) {
+  CompileRequest request = interpreter_request(Architecture::kSm90a);
+  const std::size_t bytes = compile(request).cubin.size();
+  request.max_code_bytes = bytes;
+  EXPECT_NO_THROW(compile(request));
+  request.max_code_bytes = bytes - 1;
+  EXPECT_THAT(test::text_of_error<CompileError>([&] { compile(request); }),
+              HasSubstr(fmt::format("interpreter/sm90.cu compiles for sm_90a, but into {} bytes of machine code, which "
+                                    "is more than the {} allowed for it",
+                                    bytes, bytes - 1)));
+  request.max_code_bytes = 0;
+  EXPECT_NO_THROW(compile(request));
 }
 
 }  // namespace

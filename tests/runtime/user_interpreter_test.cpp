@@ -48,5 +48,14 @@ TEST(UserInterpreter, its_machine_code_is_kept_under_a_key_of_the_users_files) {
   EXPECT_EQ(jit::user_interpreter_cubin(hopper, halves()).origin, "compiled");
 }
 
+TEST(UserInterpreter, its_machine_code_may_be_longer_than_the_standard_ones_but_not_by_any_amount) {
+  const jit::Architecture hopper = jit::Architecture::kSm90a;
+  const ops::DeviceHalf half{
+      .name = "doubled", .structure = "Doubled", .path = "/doubled.cuh", .icode = 900, .hash = "some"};
+  const std::size_t standard = jit::interpreter_request(hopper).max_code_bytes;
+  EXPECT_GT(standard, 0u);
+  EXPECT_GT(jit::user_interpreter_request(hopper, {&half, 1}).max_code_bytes, standard);
+}
+
 }  // namespace
 }  // namespace megakittens::test

@@ -1,6 +1,11 @@
 // An NVRTC that takes any source and gives some bytes: for tests of the cache. Opened as a driver it lacks everything.
+// MK_STAND_IN_NVRTC="13.1" makes it another version, MK_STAND_IN_NVRTC_MS="200" a compilation as slow as that.
+#include <chrono>
 #include <cstddef>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <thread>
 
 namespace {
 
@@ -22,6 +27,7 @@ const char* nvrtcGetErrorString(int) {
 int nvrtcVersion(int* major, int* minor) {
   *major = 13;
   *minor = 0;
+  if (const char* version = std::getenv("MK_STAND_IN_NVRTC")) std::sscanf(version, "%d.%d", major, minor);
   return 0;
 }
 int nvrtcCreateProgram(void** program, const char*, const char*, int, const char* const*, const char* const*) {
@@ -33,6 +39,8 @@ int nvrtcDestroyProgram(void**) {
 }
 int nvrtcCompileProgram(void*, int, const char* const*) {
   ++compilations;
+  if (const char* delay = std::getenv("MK_STAND_IN_NVRTC_MS"))
+    std::this_thread::sleep_for(std::chrono::milliseconds(std::atoi(delay)));
   return 0;
 }
 int nvrtcGetCUBINSize(void*, std::size_t* size) {

@@ -276,6 +276,8 @@ CuResult cuLaunchKernelEx(const CuLaunchConfig* config, CuFunction, void** param
   const std::scoped_lock lock(state().mutex);
   if (state().contexts.empty()) return kInvalidContext;
   count("cuLaunchKernelEx");
+  for (unsigned i = 0; i < config->attribute_count; ++i)
+    if (config->attributes[i].id == 2 && config->attributes[i].value.cooperative == 1) count("cooperative launches");
   if (const auto result = static_cast<CuResult>(setting("launch_result")); result != 0) return result;
   const std::int64_t first = setting("emulate_first");
   if (setting("emulate") == 0 || (first > 0 && state().counts["cuLaunchKernelEx"] > first)) return 0;

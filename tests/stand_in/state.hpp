@@ -25,7 +25,8 @@ struct Stream {
 /// Settings by name, and in the variable MK_STAND_IN ("emulate=1,sms=4") for programs that tests start: "devices",
 /// "major", "minor", "sms", "version", "memory" (bytes that may be allocated), "emulate", "emulate_first" (so many
 /// launches are emulated, and the rest only counted; 0: all), "load_result" and "launch_result" (what these calls
-/// return). Counts by name: every driver function called, and "bytes" now allocated.
+/// return). Counts by name: every driver function called, "cooperative launches", and "bytes" now
+/// allocated.
 struct State {
   std::recursive_mutex mutex;
   std::map<std::string, std::int64_t> settings = {

@@ -13,6 +13,7 @@ namespace fs = std::filesystem;
 
 jit::CompileRequest edited_interpreter(const std::vector<SourceEdit>& edits) {
   jit::CompileRequest request = jit::interpreter_request(jit::Architecture::kSm90a);
+  request.max_code_bytes = 0;  // edits and line numbers may make it longer
   for (const SourceEdit& edit : edits) {
     std::string& text = request.edited_headers[std::string(edit.file)];
     if (text.empty()) text = jit::embedded_source(edit.file);

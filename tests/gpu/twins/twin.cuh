@@ -1,5 +1,5 @@
 // What twin kernels share. A twin kernel is one source for both machines: NVRTC compiles it to a kernel of the GPU, the
-// host's compiler to a function that the emulator runs. tests/support/twin_cases.cpp says with what it is launched.
+// host's compiler to a function that the emulator runs. tests/support/twins/ says with what it is launched.
 #pragma once
 
 #include "device/core/float16.cuh"
