@@ -82,7 +82,7 @@ TEST(Abort, a_hang_without_a_word) {
             HasSubstr("for the counter to reach 2"), HasSubstr("waits for parity"), HasSubstr("'stage_full[0]'")));
 }
 
-TEST(Abort, the_record_names_role_instruction_and_counter) {
+TEST(Abort, the_record_names_role_sm_instruction_node_and_counter_with_its_value_and_target) {
   GraphRun run(two_nodes(), unfused());
   const Instruction& stuck = first_that_waits(run.program());
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
@@ -97,9 +97,14 @@ TEST(Abort, the_record_names_role_instruction_and_counter) {
     EXPECT_EQ(record.kind, static_cast<std::uint32_t>(program::WaitKind::counter));
     EXPECT_EQ(record.what, stuck.waits[0].counter);
     EXPECT_EQ(record.value + 1, record.target);
-    EXPECT_THAT(emulator::describe(record, run.program()),
-                AllOf(HasSubstr("follower"), HasSubstr("instruction " + std::to_string(stuck.number)),
-                      HasSubstr("counter " + std::to_string(record.what))));
+    EXPECT_LT(record.sm, run.program().config.sms);
+    EXPECT_EQ(
+        emulator::describe(record, run.program()),
+        fmt::format("follower (warp {}) of CTA {} on SM {}, instruction {} of node '{}' waited too long for counter "
+                    "{}: it is {}, needs {}",
+                    record.warp, record.cta, record.sm, stuck.number,
+                    run.program().nodes[run.program().records[record.node].number].name, stuck.waits[0].counter,
+                    record.value, record.target));
   }
 }
 
