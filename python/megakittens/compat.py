@@ -3,6 +3,7 @@ calls is in compat_calls.py, compat_guards.py and compat_tensors.py."""
 
 import contextlib
 import operator
+import pathlib
 import re
 import types
 
@@ -235,12 +236,13 @@ def module_class(gm, node):
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
+OURS = str(pathlib.Path(__file__).parent) + "/"
 FRAME = re.compile(r'File "([^"]+)", line (\d+), in (\S+)')
 
 
 def source_of(node):
     """ "model.py:12 in forward", from the innermost frame of the user's; else the nn.Module that made the call."""
-    frames = FRAME.findall(node.meta.get("stack_trace") or "")
+    frames = [frame for frame in FRAME.findall(node.meta.get("stack_trace") or "") if not frame[0].startswith(OURS)]
     if frames:
         file, line, function = frames[-1]
         return f"{file.rsplit('/', 1)[-1]}:{line} in {function}"
@@ -248,7 +250,8 @@ def source_of(node):
     if stack:
         path, kind = list(stack.values())[-1]
         name = kind if isinstance(kind, str) else kind.__name__
-        return f"module {label_of(path).removeprefix('fn.') or 'self'} ({name.rsplit('.', 1)[-1]})"
+        label = label_of(path)
+        return f"module {'self' if label in ('', 'fn') else label.removeprefix('fn.')} ({name.rsplit('.', 1)[-1]})"
     return ""
 
 

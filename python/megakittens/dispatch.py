@@ -4,12 +4,13 @@ An *engine* runs a graph's inputs: `engine.run(tensors) -> results`, one result 
 inputs in place.
 """
 
+import contextlib
 import json
 import logging
 
 import torch
 
-from megakittens import _core, checks, compat, fx
+from megakittens import _core, checks, compat, compat_calls, fx
 from megakittens.cuda import TORCH_DTYPES, CudaEngine
 from megakittens.engine import Engine
 from megakittens.errors import UnsupportedError, UserError
@@ -70,7 +71,7 @@ class EmulatorEngine(Engine):
         for number, storage in enumerate(self.program.storages):
             if storage["kind"] == "output":
                 # Fresh for every call: results of earlier calls stay as they are.
-                kept[number] = torch.empty(max(storage["bytes"], 1), dtype=torch.uint8)
+                kept[number] = torch.empty(max(storage["bytes"], 1), dtype=torch.uint8, device="cpu")
                 memory[number] = (kept[number].data_ptr(), storage["bytes"])
         self.program.run_emulator(memory, check=self.check)
         results = []
@@ -82,7 +83,7 @@ class EmulatorEngine(Engine):
             whole = kept[port["storage"]]
             elements = whole[: whole.numel() // dtype.itemsize * dtype.itemsize].view(dtype)
             if elements.numel() == 0 or 0 in port["sizes"]:
-                results.append(torch.empty(port["sizes"], dtype=dtype))
+                results.append(torch.empty(port["sizes"], dtype=dtype, device="cpu"))
             else:
                 results.append(elements.as_strided(port["sizes"], port["strides"], port["offset"]))
         return results
@@ -137,7 +138,9 @@ class Executable:
         tensors = [inputs[source] if isinstance(source, int) else source for source in self.sources]
         checks.layouts(self.inputs, tensors)
         checks.overlapping(self.inputs, tensors)
-        results = self.engine.run(tensors)
+        # What we make has memory, whichever mode the caller has switched on.
+        with contextlib.nullcontext() if compat_calls.undisturbed() else compat.real_tensors():
+            results = self.engine.run(tensors)
         return self._arrange(self.outputs, results)
 
     def _arrange(self, layout, results):

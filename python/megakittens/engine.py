@@ -1,5 +1,7 @@
 """What every engine can do beside `run(tensors)`; those without memory of their own have nothing to do."""
 
+import os
+
 
 class Engine:
     """Runs a graph's inputs: `run(tensors) -> results`, one result an output of the graph; writes mutated inputs in
@@ -33,4 +35,4 @@ class Engine:
             from megakittens.errors import UserError
 
             raise UserError("device='reference' schedules nothing, so there is no program to save")
-        self.program.save(path)
+        self.program.save(os.fspath(path))

@@ -7,6 +7,7 @@ import torch
 import torch.fx
 
 from megakittens import compat
+from megakittens.errors import UnsupportedError
 
 DTYPES = {
     torch.bfloat16: "bf16",
@@ -61,6 +62,17 @@ def meta(value):
     return tensor(value)
 
 
+def refuse_unknown_sizes(node, value):
+    """Sizes that are symbolic here come from data: of inputs, symbolic ones have been refused before."""
+    for item in value if isinstance(value, (list, tuple)) else [value]:
+        if isinstance(item, torch.Tensor) and any(compat.is_symbolic(size) for size in item.shape):
+            source = compat.source_of(node)
+            raise UnsupportedError(
+                f"{compat.target_name(node)}{' at ' + source if source else ''}: how large its result is depends on the data "
+                f"(size {[str(size) for size in item.shape]}), and a program has fixed sizes: this call must move out of the function"
+            )
+
+
 def serialise(gm, name="graph", labels=(), static=frozenset(), aliases=()):
     """The text for an FX graph. `labels` are the placeholders' names as the user knows them, `static` the placeholders
     that are parameters or buffers, `aliases` the results that the caller takes from his own tensors."""
@@ -75,6 +87,7 @@ def serialise(gm, name="graph", labels=(), static=frozenset(), aliases=()):
         if node.kwargs:
             item["kwargs"] = {key: argument(value) for key, value in node.kwargs.items()}
         value = compat.example_value(node)
+        refuse_unknown_sizes(node, value)
         if node.op == "get_attr" and value is None:
             value = attribute(gm, node.target)
         if node.op != "output":

@@ -48,13 +48,16 @@ class Compiled(_core.FormCaller):
         self._fast = fast.FastCalls(function, None if function is fn else fn) if function is not None else None
         self._forms = ()
         self._looked = 0  # so many executables were known to `_fast`
+        self._closed = False
         self._compiled = compat.optimize(self._backend, function or fn)
         self._hooked = compat.optimize(self._backend, fn)  # a module whose hooks run around what is compiled
 
+    def _name(self):
+        return getattr(self._original, "__name__", type(self._original).__name__)
+
     def _backend(self, gm, example_inputs):
-        name = getattr(self._original, "__name__", type(self._original).__name__)
         return compile_graph(
-            gm, example_inputs, self._settings, name, self.graphs.append, self._run, self.executables.append
+            gm, example_inputs, self._settings, self._name(), self.graphs.append, self._run, self.executables.append
         )
 
     def __call__(self, *args, **kwargs):
@@ -69,6 +72,8 @@ class Compiled(_core.FormCaller):
 
     def _call(self, args, kwargs):
         """Through Dynamo, which captures where this call is none that it knows. One thread at a time."""
+        if self._closed:
+            raise UserError(f"'{self._name()}' was closed: compile it again")
         if compat_calls.is_compiling():
             return self._trace(args, kwargs)
         with _tracing:
@@ -102,12 +107,14 @@ class Compiled(_core.FormCaller):
 
     def synchronize(self):
         """Waits for the GPU, and raises ExecutionError where a launch gave up."""
+        if self._closed:
+            return  # close() has waited
         for executable in self.executables:
             executable.engine.synchronize()
 
     def close(self):
         """Waits for the GPU and gives back the memory of every captured shape. A later call raises UserError."""
-        self._fast, self._forms = None, ()
+        self._closed, self._fast, self._forms = True, None, ()
         for executable in self.executables:
             executable.engine.close()
 

@@ -142,3 +142,47 @@ def test_bfloat16_rounds_after_each_operation_as_eager_does():
 
     x, y = torch.randn(2, 64).bfloat16()
     assert torch.equal(compiled(f)(x, y), f(x, y))
+
+
+@pytest.mark.parametrize("device", ["emulator", "reference"])
+def test_after_close_no_call_is_made_whatever_its_shape(device):
+    f = megakittens.compile(lambda x: x + 1, device=device)
+    f(torch.ones(4))
+    f.close()
+    for size in (4, 5):
+        with pytest.raises(megakittens.UserError, match="'<lambda>' was closed"):
+            f(torch.ones(size))
+    f.synchronize()
+    f.close()
+
+
+def test_close_before_the_first_call_counts():
+    f = compiled(lambda x: x + 1)
+    f.close()
+    with pytest.raises(megakittens.UserError, match="was closed"):
+        f(torch.ones(4))
+
+
+@pytest.mark.parametrize("device", ["emulator", "reference"])
+def test_another_default_device_or_fake_tensors_do_not_reach_a_calls_results(device):
+    x = torch.randn(8, 8)
+    f = megakittens.compile(lambda x: x + 1, device=device)
+    f(x)
+    results = []
+    with torch.device("meta"):
+        results.append(f(x))
+    with torch._subclasses.FakeTensorMode():
+        results.append(f(x))
+    torch.set_default_device("meta")
+    try:
+        results += [f(x), megakittens.compile(lambda x: x + 1, device=device)(x)]
+    finally:
+        torch.set_default_device(None)
+    assert all(torch.equal(result, x + 1) for result in results)
+
+
+def test_a_program_is_saved_where_a_path_says(tmp_path):
+    f = megakittens.compile(lambda x: x + 1)
+    f(torch.ones(4))
+    f.save(tmp_path / "add.mkp")
+    assert (tmp_path / "add.mkp").stat().st_size > 0

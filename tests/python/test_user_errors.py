@@ -118,3 +118,23 @@ def test_a_damaged_file_is_refused(tmp_path):
     path.write_text('{"megakittens_graph": 1, "name": 3}')
     with pytest.raises(megakittens.FormatError, match=r"x.mkg.json: graph: \$.name: expected a string"):
         megakittens.load(str(path))
+
+
+@pytest.mark.parametrize(
+    "function, operation",
+    [
+        (lambda x: x.nonzero(), "aten.nonzero.default"),
+        (lambda x: x[x > 0], "aten.index.Tensor"),
+        (lambda x: torch.masked_select(x, x > 0).sum(), "aten.masked_select.default"),
+    ],
+)
+def test_sizes_that_depend_on_the_data_are_refused_with_the_operation_and_the_line(function, operation):
+    with pytest.raises(UnsupportedError, match=rf"{operation} at test_user_errors.py:\d+ in <lambda>: .* depends on the data"):
+        run(function, torch.randn(4, 4))
+
+
+def test_an_operation_inside_a_module_of_pytorchs_is_placed_by_the_module():
+    with pytest.raises(UnsupportedError, match=r"node '_softmax' .* at module 1 \(Softmax\)"):
+        run(torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Softmax(0)), torch.ones(3))
+    with pytest.raises(UnsupportedError, match=r"at module self \(Softmax\)"):
+        run(torch.nn.Softmax(0), torch.ones(3))
