@@ -67,6 +67,8 @@ def test_a_program_names_the_type_that_it_needs(normed, tmp_path):
         ("another_version.so", "was compiled for version 2 of <megakittens/instruction_type.hpp>, this library has version 1"),
         ("no_plugin.so", "is no plug-in: it does not use MEGAKITTENS_PLUGIN"),
         ("twins.so", "an instruction type 'twin' is registered already"),
+        ("throwing_entry.so", "throwing_entry.so' failed as its types were registered: no licence"),
+        ("throwing_name.so", "throwing_name.so' failed as its types were registered: no name yet"),
         ("nowhere.so", "cannot open plug-in"),
         ("../CMakeCache.txt", "cannot open plug-in"),
     ],

@@ -138,6 +138,22 @@ def test_a_plugin_gives_the_host_half():
     assert kind.test(schedules=1, target="sm_90a")[0] == 12
 
 
+def test_a_plugin_is_registered_again_after_it_was_unregistered(tmp_path):
+    half = tmp_path / "rms_norm.cuh"
+    text = (EXAMPLE / "rms_norm.cuh").read_text()
+    for edited in (text, text + "// edited\n"):
+        half.write_text(edited)
+        for _ in range(2):  # the second time it is there already
+            kind = megakittens.register(megakittens.InstructionType(plugin=str(PLUGIN), device=str(half)))
+            assert kind.name == "rms_norm"
+            assert _core.registered_types() == ["rms_norm"]
+        megakittens.unregister(kind)
+        assert _core.registered_types() == []
+    megakittens.register(AddOne(name="rms_norm", device=str(half)))
+    with pytest.raises(megakittens.UserError, match="an instruction type 'rms_norm' is registered already"):
+        megakittens.register(megakittens.InstructionType(plugin=str(PLUGIN), device=str(half)))
+
+
 def test_unregistered_types_are_gone(half):
     megakittens.register(AddOne(device=half))
     f = megakittens.compile(lambda x: add_one(x), check=True)
