@@ -40,6 +40,15 @@ def test_testing_needs_a_plugin():
     assert "--plugin brings some" in error("types", "--test")
 
 
+@pytest.mark.parametrize("option", [("--schedules", 3), ("--target", "sm_90a")])
+def test_options_of_the_test_need_the_test(option):
+    assert f"{option[0]} has no effect without --test" in error("types", *option)
+
+
+def test_a_test_has_at_least_one_schedule():
+    assert "--schedules takes a whole number from 1" in error("types", "--plugin", EXAMPLE, "--test", "--schedules", 0)
+
+
 def test_a_graph_with_a_users_type_runs_and_is_checked(normed):
     done = json.loads(megakittens("run", normed, "--plugin", EXAMPLE, "--sms", 4, "--json").stdout)
     assert done["ok"], done
