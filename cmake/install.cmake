@@ -61,7 +61,7 @@ endfunction()
 
 # Plug-ins that must be refused: one of another version, one with two types of one name, and a library that is none (tests/support/plugins).
 function(mk_bad_plugins)
-  foreach(name another_version no_plugin twins)
+  foreach(name another_version no_plugin throwing_entry throwing_name twins)
     add_library(plugin_${name} MODULE ${PROJECT_SOURCE_DIR}/tests/support/plugins/${name}.cpp)
     target_include_directories(plugin_${name} PRIVATE ${PROJECT_SOURCE_DIR}/include)
     target_link_libraries(plugin_${name} PRIVATE mk_warnings)

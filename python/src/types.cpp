@@ -20,6 +20,12 @@ namespace nb = nanobind;
 namespace megakittens::python {
 namespace {
 
+/// KeyboardInterrupt, SystemExit, and whatever else of Python is no Exception, on its way through code that turns
+/// errors into others: that lets pass what is no std::exception.
+struct Interruption {
+  std::shared_ptr<nb::python_error> error;
+};
+
 using FloatArray = nb::ndarray<float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 std::string dtype_text(DType dtype) {
@@ -118,6 +124,8 @@ class PythonType final : public InstructionType {
     try {
       return f();
     } catch (const nb::python_error& error) {
+      // NOLINTNEXTLINE(bugprone-std-exception-baseclass)
+      if (!error.matches(PyExc_Exception)) throw Interruption{std::make_shared<nb::python_error>(error)};
       problem = error.what();
     } catch (const nb::cast_error&) {
       problem = "what it returns has another form than the guide describes";
@@ -134,6 +142,13 @@ class PythonType final : public InstructionType {
 }  // namespace
 
 void bind_types(nb::module_& module) {
+  nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const Interruption& interruption) {
+      interruption.error->restore();
+    }
+  });
   module.def(
       "register_type", [](nb::object host) { ops::register_user_type(std::make_shared<PythonType>(std::move(host))); },
       nb::arg("host"), "Registers an instruction type whose host half is a Python object.");
@@ -154,6 +169,9 @@ void bind_types(nb::module_& module) {
   module.def(
       "test_type",
       [](const std::string& name, int schedules, const std::string& target) {
+        if (schedules < 1)
+          throw OptionError(
+              fmt::format("schedules={}: the test needs at least one schedule of each program", schedules));
         runtime::TypeTestOptions options;
         options.schedules = schedules;
         if (!target.empty()) options.architectures = {program::parse_architecture(target)};

@@ -2,12 +2,12 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cstdio>
 #include <cstring>
 
 #include "cli/check_report.hpp"
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
+#include "cli/print.hpp"
 #include "cli/progress.hpp"
 #include "emulator/named_faults.hpp"
 #include "emulator/recording.hpp"
@@ -40,6 +40,7 @@ struct Arguments {
   std::string record;
   std::string replay;
   bool json = false;
+  std::vector<const CLI::Option*> exploring;  // that a recording leaves nothing to say of
 };
 
 emulator::Strategy parse_strategy(const std::string& text) {
@@ -151,6 +152,10 @@ int run(Arguments arguments) {
   if (!arguments.replay.empty()) {
     if (!arguments.faults.empty())
       throw OptionError("--fault has no effect on --replay: the recording names its faults");
+    for (const CLI::Option* option : arguments.exploring)
+      if (option->count() > 0)
+        throw OptionError(fmt::format(
+            "{} has no effect on --replay: the recording is one schedule with its own settings", option->get_name()));
     recording = emulator::recording_from_json(read_file(arguments.replay, kMaxRecordingBytes), arguments.replay);
     arguments.faults = recording.faults;
     input_seed = recording.input_seed;
@@ -182,7 +187,10 @@ int run(Arguments arguments) {
     }
   }
   progress.pause();
-  std::fputs((arguments.json ? to_json(report).dump(2) + "\n" : to_text(report)).c_str(), stdout);
+  if (arguments.json)
+    print_json(to_json(report).dump(2) + "\n");
+  else
+    print(to_text(report));
   return report.ok() ? kSuccess : kWrongResult;
 }
 
@@ -194,16 +202,18 @@ Command add_check(CLI::App& app) {
       app.add_subcommand("check", "Prove a program's orderings: verifier, and many schedules on the emulator.");
   parser->add_option("G|P", arguments->file, "graph file, or program file")->required()->type_name("FILE");
   auto add = [&](const char* name, std::string& text, const char* type, const char* help) {
-    parser->add_option(name, text, help)->type_name(type);
+    return parser->add_option(name, text, help)->type_name(type);
   };
-  add("--schedules", arguments->schedules, "N", "how many schedules to run; 100 unless given");
-  add("--strategy", arguments->strategy, "pct|random", "how schedules are chosen; random unless given");
-  add("--seed", arguments->seed, "S", "of the first schedule; the next ones follow; 1 unless given");
-  add("--change-points", arguments->change_points, "N", "with pct: how often a warp is put last; 3 unless given");
-  add("--input-seed", arguments->input_seed, "N", "random inputs; 1 unless given");
-  add("--threads", arguments->threads, "N", "schedules at a time; as many as processors unless given");
-  parser->add_flag("--shadow-only", arguments->shadow_only, "leave out the products' arithmetic");
-  parser->add_flag("--strict", arguments->strict, "want the fences that production omits (rows 2 and 6)");
+  auto exploring = [&](const CLI::Option* option) { arguments->exploring.push_back(option); };
+  exploring(add("--schedules", arguments->schedules, "N", "how many schedules to run; 100 unless given"));
+  exploring(add("--strategy", arguments->strategy, "pct|random", "how schedules are chosen; random unless given"));
+  exploring(add("--seed", arguments->seed, "S", "of the first schedule; the next ones follow; 1 unless given"));
+  exploring(
+      add("--change-points", arguments->change_points, "N", "with pct: how often a warp is put last; 3 unless given"));
+  exploring(add("--input-seed", arguments->input_seed, "N", "random inputs; 1 unless given"));
+  exploring(add("--threads", arguments->threads, "N", "schedules at a time; as many as processors unless given"));
+  exploring(parser->add_flag("--shadow-only", arguments->shadow_only, "leave out the products' arithmetic"));
+  exploring(parser->add_flag("--strict", arguments->strict, "want the fences that production omits (rows 2 and 6)"));
   parser
       ->add_option("--fault", arguments->faults,
                    "plant a fault, by name or POINT[:role=..,object=..,cta=..,warp=..,nth=..]")

@@ -1,10 +1,10 @@
 // megakittens cubins --output DIR: the interpreters as files that a package ships.
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <filesystem>
 
 #include "cli/commands.hpp"
+#include "cli/print.hpp"
 #include "jit/interpreter.hpp"
 #include "support/error.hpp"
 #include "support/files.hpp"
@@ -22,7 +22,7 @@ int run(const std::string& folder) {
     const jit::CompileResult result = jit::compile(jit::interpreter_request(architecture));
     const std::filesystem::path path = std::filesystem::path(folder) / jit::shipped_name(architecture);
     write_file(path, jit::shipped_file(architecture, result.cubin));
-    std::puts(fmt::format("{}: {} bytes, {:.1f} s", path.string(), result.cubin.size(), result.seconds).c_str());
+    print_line(fmt::format("{}: {} bytes, {:.1f} s", path.string(), result.cubin.size(), result.seconds));
   }
   return kSuccess;
 }

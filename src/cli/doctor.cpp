@@ -2,25 +2,27 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <thread>
 
 #include "cli/commands.hpp"
+#include "cli/print.hpp"
 #include "emulator/kernels.hpp"
 #include "jit/interpreter.hpp"
 #include "jit/nvrtc.hpp"
 #include "megakittens/version.hpp"
 #include "runtime/driver.hpp"
+#include "schedule/verify.hpp"
 #include "support/error.hpp"
+#include "support/log.hpp"
 #include "support/options.hpp"
 
 namespace megakittens::cli {
 namespace {
 
 void line(const char* what, const std::string& text) {
-  std::puts(fmt::format("  {:<12}{}", what, text).c_str());
+  print_line(fmt::format("  {:<12}{}", what, text));
 }
 
 struct Gpus {
@@ -101,8 +103,13 @@ int look_for_cubins() {
     cached += entry.path().extension() == ".cubin" ? 1 : 0;
   std::filesystem::path existing = cache;
   while (!existing.empty() && !std::filesystem::exists(existing, ignored)) existing = existing.parent_path();
-  const bool writable = ::access(existing.empty() ? "." : existing.c_str(), W_OK) == 0;
-  line("cache", fmt::format("{}, {} compiled{}", cache.string(), cached, writable ? "" : ", cannot be written"));
+  if (existing.empty()) existing = ".";
+  const char* problem = "";
+  if (!std::filesystem::is_directory(existing, ignored))
+    problem = ", cannot be used: it is no folder, or lies in a file";
+  else if (::access(existing.c_str(), W_OK | X_OK) != 0)
+    problem = ", cannot be written";
+  line("cache", fmt::format("{}, {} compiled{}", cache.string(), cached, problem));
   return shipped;
 }
 
@@ -125,8 +132,23 @@ void look_for_compilers() {
   line("compilers", found.empty() ? "none" : found);
 }
 
+/// Of variables that have values which are not possible.
+std::vector<std::string> wrong_values() {
+  std::vector<std::string> sentences = impossible_knobs();
+  auto note = [&](const char* variable, auto&& use) {
+    try {
+      use();
+    } catch (const OptionError& error) {
+      sentences.push_back(fmt::format("{}: {}", variable, error.what()));
+    }
+  };
+  note("MEGAKITTENS_LOG", [] { expect_log_levels(text_option(Knob::log)); });
+  note("MEGAKITTENS_VERIFY", [] { schedule::verifies_schedules(); });
+  return sentences;
+}
+
 int run() {
-  std::puts(fmt::format("megakittens {}\n\nthis machine", version()).c_str());
+  print_line(fmt::format("megakittens {}\n\nthis machine", version()));
   line("processors", std::to_string(std::thread::hardware_concurrency()));
   const double memory = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
   line("memory", fmt::format("{:.1f} GB", memory / (1 << 30)));
@@ -137,7 +159,7 @@ int run() {
   const emulator::KernelInfo kernel = emulator::kernel_for(program::Architecture::sm_90a);
   line("emulator", fmt::format("built in: {} warps, {} pages of {} bytes, {} slots a CTA", kernel.warps, kernel.pages,
                                kernel.page_bytes, kernel.slots));
-  std::puts("\nwhat that allows");
+  print_line("\nwhat that allows");
   line("schedule", "yes: graphs to programs, for sm_90a and sm_100a");
   line("run", "yes, on the emulator");
   line("compile", nvrtc ? "yes: device code for sm_90a and sm_100a with NVRTC"
@@ -148,9 +170,10 @@ int run() {
                     : "only with an interpreter from the cache: none is shipped, and NVRTC is missing");
   else
     line("GPU", gpus.driver ? "no: none of a supported architecture" : "no: the driver is missing or does not start");
-  const std::vector<std::string> unknown = unknown_knobs();
-  if (!unknown.empty()) std::puts("\nenvironment");
-  for (const std::string& sentence : unknown) std::puts(("  " + sentence).c_str());
+  std::vector<std::string> wrong = unknown_knobs();
+  for (const std::string& sentence : wrong_values()) wrong.push_back(sentence);
+  if (!wrong.empty()) print_line("\nenvironment");
+  for (const std::string& sentence : wrong) print_line(("  " + sentence));
   return kSuccess;
 }
 

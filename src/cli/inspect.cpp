@@ -3,10 +3,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
+#include "cli/print.hpp"
 #include "cli/summary.hpp"
 #include "cli/table.hpp"
 #include "ops/instruction_type.hpp"
@@ -81,7 +81,7 @@ int run(const Arguments& arguments) {
   if (input.graph) {
     if (!arguments.instruction.empty())
       throw OptionError(fmt::format("{}: a graph has no instructions; `schedule` makes them", arguments.file));
-    std::fputs(ir::to_string(*input.graph).c_str(), stdout);
+    print(ir::to_string(*input.graph));
     return kSuccess;
   }
   const program::Program& program = *input.program;
@@ -89,13 +89,12 @@ int run(const Arguments& arguments) {
     if (program.instructions.empty()) throw OptionError(fmt::format("{}: it has no instructions", arguments.file));
     const std::uint64_t number =
         parse_number("--instruction", arguments.instruction, 0, program.instructions.size() - 1);
-    std::fputs(program::describe_instruction(program, number).c_str(), stdout);
+    print(program::describe_instruction(program, number));
     return kSuccess;
   }
-  std::fputs(fmt::format("{}\n{}\n{}\n{}\n{}", summary_text(program), port_table(program), storage_table(program),
-                         node_table(program), instruction_table(program, arguments.all))
-                 .c_str(),
-             stdout);
+  print(fmt::format("{}\n{}\n{}\n{}\n{}", summary_text(program), port_table(program), storage_table(program),
+                    node_table(program), instruction_table(program, arguments.all))
+            .c_str());
   return kSuccess;
 }
 

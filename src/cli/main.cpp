@@ -9,6 +9,7 @@
 #include "support/error.hpp"
 #include "support/log.hpp"
 #include "support/options.hpp"
+#include "support/printable.hpp"
 
 namespace megakittens::cli {
 namespace {
@@ -28,11 +29,21 @@ void expect_no_rest(const CLI::App& parser) {
     throw OptionError(fmt::format("'{}' takes no further argument '{}'", parser.get_name(), rest.front()));
 }
 
+/// An empty text is what an unset shell variable leaves: no value, and not as if the option were not there.
+void expect_values(const CLI::App& parser) {
+  for (const CLI::Option* option : parser.get_options())
+    for (const std::string& value : option->results())
+      if (value.empty() && !option->get_positional())
+        throw OptionError(
+            fmt::format("{} of '{}' takes a value, and was given an empty one", option->get_name(), parser.get_name()));
+}
+
 int run_command(int argc, char** argv) {
   CLI::App app("Schedules graphs into programs of one persistent GPU kernel, runs and explains them.", "megakittens");
   app.set_version_flag("--version", std::string("megakittens ") + version());
   app.footer(kFooter);
   app.allow_extras();
+  app.require_subcommand(0, 1);  // a second command's name is an argument too many of the first
   std::vector<Command> commands = {add_schedule(app), add_run(app),    add_check(app), add_inspect(app),
                                    add_types(app),    add_doctor(app), add_cubins(app)};
   std::string names;
@@ -47,10 +58,12 @@ int run_command(int argc, char** argv) {
     if (error.get_exit_code() == 0) return app.exit(error);
     throw OptionError(fmt::format("{}; `megakittens --help` and `megakittens COMMAND --help` explain", error.what()));
   }
+  log_enabled(LogLevel::warning, "cli");  // the log's first use: it tells now if its own option is wrong
   for (const std::string& knob : unknown_knobs()) log(LogLevel::warning, "cli", "{}", knob);
   for (const Command& command : commands)
     if (command.parser->parsed()) {
       expect_no_rest(*command.parser);
+      expect_values(*command.parser);
       return command.run();
     }
   if (app.remaining().empty()) throw OptionError(fmt::format("a command is missing; known are {}", names));
@@ -59,7 +72,7 @@ int run_command(int argc, char** argv) {
 
 int report(const char* what, int code) {
   std::fflush(stdout);
-  std::fprintf(stderr, "megakittens: %s\n", what);
+  std::fprintf(stderr, "megakittens: %s\n", printable(what).c_str());
   return code;
 }
 

@@ -3,10 +3,10 @@
 #include <fmt/ranges.h>
 
 #include <chrono>
-#include <cstdio>
 
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
+#include "cli/print.hpp"
 #include "cli/progress.hpp"
 #include "cli/verdict.hpp"
 #include "runtime/cuda_run.hpp"
@@ -136,9 +136,9 @@ int run(const Arguments& arguments) {
   }
   progress.pause();
   if (arguments.json)
-    std::puts(to_json(verdict, program, options.seed, input_seed).dump(2).c_str());
+    print_json(to_json(verdict, program, options.seed, input_seed).dump(2) + "\n");
   else
-    std::fputs(to_text(verdict, program, options.seed, input_seed).c_str(), stdout);
+    print(to_text(verdict, program, options.seed, input_seed));
   return verdict.ok() ? kSuccess : kWrongResult;
 }
 

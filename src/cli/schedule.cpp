@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cstdio>
 #include <filesystem>
 
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
+#include "cli/print.hpp"
 #include "cli/progress.hpp"
 #include "cli/summary.hpp"
 #include "runtime/program_file.hpp"
@@ -37,13 +37,13 @@ int run(const Arguments& arguments) {
   if (!arguments.out.empty()) runtime::save_program(program, arguments.out);
   progress.pause();
   if (arguments.json) {
-    std::puts(summary_json(program).dump(2).c_str());
+    print_json(summary_json(program).dump(2) + "\n");
     return kSuccess;
   }
-  std::fputs(summary_text(program).c_str(), stdout);
-  std::fputs(("\n" + node_table(program)).c_str(), stdout);
-  std::puts(fmt::format("\nscheduled in {:.3f} s", seconds).c_str());
-  if (!arguments.out.empty()) std::puts(("written to " + arguments.out).c_str());
+  print(summary_text(program));
+  print(("\n" + node_table(program)));
+  print_line(fmt::format("\nscheduled in {:.3f} s", seconds));
+  if (!arguments.out.empty()) print_line(("written to " + arguments.out));
   return kSuccess;
 }
 

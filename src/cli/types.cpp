@@ -1,10 +1,9 @@
 // megakittens types: the instruction types of this process, and the generated tests of users' own.
 #include <fmt/format.h>
 
-#include <cstdio>
-
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
+#include "cli/print.hpp"
 #include "cli/progress.hpp"
 #include "cli/table.hpp"
 #include "ops/user/registry.hpp"
@@ -18,12 +17,16 @@ struct Arguments {
   bool test = false;
   std::string schedules = "3";
   std::string target;
+  std::vector<const CLI::Option*> of_the_test;
 };
 
 int run(const Arguments& arguments) {
   runtime::TypeTestOptions options;
   options.schedules = static_cast<int>(parse_number("--schedules", arguments.schedules, 1, 100000));
   if (!arguments.target.empty()) options.architectures = {program::parse_architecture(arguments.target)};
+  for (const CLI::Option* option : arguments.of_the_test)
+    if (option->count() > 0 && !arguments.test)
+      throw OptionError(fmt::format("{} has no effect without --test", option->get_name()));
   const std::vector<const ops::UserType*> users = ops::user_types();
   if (arguments.test && users.empty()) throw OptionError("--test tests users' instruction types; --plugin brings some");
   std::vector<std::vector<std::string>> rows;
@@ -32,16 +35,15 @@ int run(const Arguments& arguments) {
   for (const ops::UserType* type : users)
     rows.push_back({std::string(type->name()), std::to_string(type->device_half().icode), type->target(),
                     type->device_half().path.string()});
-  std::fputs(table({"type", "icode", "operation", "device half"}, rows).c_str(), stdout);
+  print(table({"type", "icode", "operation", "device half"}, rows));
   if (!arguments.test) return kSuccess;
   for (const ops::UserType* type : users) {
     Progress progress;
     progress.stage(fmt::format("testing {}", type->name()));
     const runtime::TypeTestReport report = runtime::test_type(std::string(type->name()), options);
     progress.pause();
-    std::puts(fmt::format("{}: right in {} programs, {} launches under the checker", type->name(), report.programs,
-                          report.launches)
-                  .c_str());
+    print_line(fmt::format("{}: right in {} programs, {} launches under the checker", type->name(), report.programs,
+                           report.launches));
   }
   return kSuccess;
 }
@@ -53,10 +55,11 @@ Command add_types(CLI::App& app) {
   CLI::App* parser = app.add_subcommand("types", "List instruction types, and test those that plug-ins bring.");
   add_plugin_option(*parser);
   parser->add_flag("--test", arguments->test, "run the generated test of each type that a plug-in brings");
-  parser->add_option("--schedules", arguments->schedules, "with --test: schedules of each program; 3 unless given")
-      ->type_name("N");
-  parser->add_option("--target", arguments->target, "with --test: only this architecture; both unless given")
-      ->type_name("sm_90a|sm_100a");
+  auto add = [&](const char* name, std::string& text, const char* type, const char* help) {
+    arguments->of_the_test.push_back(parser->add_option(name, text, help)->type_name(type));
+  };
+  add("--schedules", arguments->schedules, "N", "with --test: schedules of each program; 3 unless given");
+  add("--target", arguments->target, "sm_90a|sm_100a", "with --test: only this architecture; both unless given");
   return {parser, [arguments] { return run(*arguments); }};
 }
 

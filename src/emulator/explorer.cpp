@@ -5,7 +5,10 @@
 #include <mutex>
 #include <thread>
 
+#include "emulator/stack_pool.hpp"
+#include "emulator/user_kernel.hpp"
 #include "support/error.hpp"
+#include "support/log.hpp"
 
 namespace megakittens::emulator {
 namespace {
@@ -108,6 +111,20 @@ void work(const program::Program& program, const StorageContents& inputs, RunOpt
   collector.fail(std::current_exception());
 }
 
+/// As many as wanted, unless their stacks need more memory maps than a process may have.
+unsigned threads_for(const program::Program& program, const ExploreOptions& options) {
+  const unsigned wanted = options.threads == 0 ? std::max(1u, std::thread::hardware_concurrency()) : options.threads;
+  if (wanted == 1) return 1;
+  const std::size_t stacks = std::size_t{program.config.sms} * kernel_for(program).warps;
+  const std::size_t most = max_maps();
+  const unsigned fit = threads_that_fit(stacks, guards_of_this_host(), maps_in_use(), most);
+  if (fit >= wanted) return wanted;
+  log(LogLevel::warning, "emulator",
+      "{} threads instead of {}: stacks of more need more memory maps than vm.max_map_count = {} allows", fit, wanted,
+      most);
+  return fit;
+}
+
 }  // namespace
 
 bool Exploration::has(std::string_view name) const {
@@ -133,9 +150,9 @@ Exploration explore(const program::Program& program, const StorageContents& inpu
     first.interleaving = {};
     run.interleaving.expected_steps = Rehearsal(program, inputs).run(first).steps;
   }
-  const unsigned wanted = options.threads == 0 ? std::max(1u, std::thread::hardware_concurrency()) : options.threads;
+  const unsigned threads = threads_for(program, options);
   std::vector<std::thread> others;
-  for (unsigned i = 1; i < wanted && i < options.schedules; i++)
+  for (unsigned i = 1; i < threads && i < options.schedules; i++)
     others.emplace_back([&] { work(program, inputs, run, options.first_seed, collector); });
   work(program, inputs, run, options.first_seed, collector);
   for (std::thread& thread : others) thread.join();

@@ -58,6 +58,7 @@ Report Machine::run() {
     }
   }
   unwind_all();
+  if (interruption_ != nullptr) std::rethrow_exception(interruption_);
   // What warps left behind still happens, as on the hardware: stores of a kernel that ended are complete.
   while (report_.deadlock.empty() && report_.exception.empty() && !operations_.empty()) {
     ready_.clear();
@@ -116,6 +117,10 @@ void Machine::enter(void* argument) {
   } catch (const Unwind&) {  // NOLINT(bugprone-empty-catch): the fibre has come to its end
   } catch (const std::exception& error) {
     machine.report_.exception = fmt::format("{}: {}", machine.describe(warp), error.what());
+  } catch (...) {
+    // No error, but somebody's way to stop: an interrupt of Python's in a user's touches(). It may not leave a fibre.
+    machine.report_.exception = fmt::format("{}: interrupted", machine.describe(warp));
+    machine.interruption_ = std::current_exception();
   }
 }
 

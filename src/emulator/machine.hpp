@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <string>
 #include <vector>
@@ -87,6 +88,7 @@ class Machine {
   Kernel kernel_;
   const void* params_;
   Report report_;
+  std::exception_ptr interruption_;  // what a fibre may not let out; thrown by run()
   Findings findings_;
   std::unique_ptr<Checker> checker_;
   Chooser chooser_;

@@ -33,14 +33,6 @@ std::vector<fs::path> files_with_stem(const fs::path& folder, const std::string&
   return paths;
 }
 
-// Each sentence once a process.
-void warn_once(const std::string& text) {
-  static std::mutex mutex;
-  static std::set<std::string> said;
-  std::scoped_lock lock(mutex);
-  if (said.insert(text).second) log(LogLevel::warning, "jit", "{}", text);
-}
-
 void keep(const fs::path& path, const std::string& key, const std::string& cubin, std::string_view what) {
   try {
     std::error_code fault;
@@ -53,6 +45,13 @@ void keep(const fs::path& path, const std::string& key, const std::string& cubin
 }
 
 }  // namespace
+
+void warn_once(const std::string& text) {
+  static std::mutex mutex;
+  static std::set<std::string> said;
+  std::scoped_lock lock(mutex);
+  if (said.insert(text).second) log(LogLevel::warning, "jit", "{}", text);
+}
 
 Hasher key_of_request(const CompileRequest& request, std::string_view carried) {
   Hasher hasher;

@@ -22,4 +22,7 @@ std::optional<std::string> find_cubin(const std::filesystem::path& path, const s
 /// that fails costs a compilation and a warning. Throws as compile() does.
 InterpreterCubin cached_cubin(const std::string& stem, std::string_view what, const CompileRequest& request);
 
+/// Logs a warning about the cache: each sentence once a process.
+void warn_once(const std::string& text);
+
 }  // namespace megakittens::jit

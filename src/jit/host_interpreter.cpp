@@ -1,11 +1,10 @@
 // Users' types for the emulator: the host's compiler makes a library of the interpreter and their device halves.
-#include <unistd.h>
-
-#include <cstdlib>
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "jit/cubin_cache.hpp"
+#include "jit/library_file.hpp"
 #include "jit/sources.hpp"
 #include "jit/user_interpreter.hpp"
 #include "megakittens/version.hpp"
@@ -14,45 +13,87 @@
 #include "support/log.hpp"
 #include "support/options.hpp"
 #include "support/process.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace megakittens::jit {
 namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::uint64_t kMaxLibraryBytes = std::uint64_t{1} << 27;
+
 // Sources say fma where they mean it. Inlining all of an instruction costs seconds and gains little here.
 constexpr const char* kOptions[] = {"-std=c++20",        "-O1", "-fPIC", "-shared", "-fvisibility=hidden",
                                     "-ffp-contract=off", "-w",  "-x",    "c++"};
 
-/// A folder beside `wanted`, to be renamed to it.
-fs::path fresh_folder(const fs::path& wanted) {
-  std::error_code fault;
-  fs::create_directories(wanted.parent_path(), fault);
-  std::string name = wanted.string() + ".XXXXXX";
-  if (fault || ::mkdtemp(name.data()) == nullptr)
-    throw UserError(fmt::format("cannot write to the cache folder '{}': {}; MEGAKITTENS_CACHE_DIR names another",
-                                wanted.parent_path().string(),
-                                fault ? fault.message() : std::generic_category().message(errno)));
-  return name;
+bool holds(const fs::path& file, std::string_view text) {
+  try {
+    return read_file(file, text.size()) == text;
+  } catch (const UserError&) {
+    return false;
+  }
 }
 
-/// The device sources as files, once for each version of them.
-fs::path source_folder(const fs::path& cache) {
-  const fs::path folder = cache / ("sources-" + host_sources_hash());
-  std::error_code ignored;
-  if (fs::exists(folder, ignored)) return folder;
-  const fs::path fresh = fresh_folder(folder);
+void make_folder(const fs::path& folder) {
+  std::error_code fault;
+  fs::create_directories(folder, fault);
+  if (fault) throw UserError(fmt::format("cannot create '{}': {}", folder.string(), fault.message()));
+}
+
+/// The device sources as files; what is missing or differs is written again.
+void write_sources(const fs::path& folder) {
   for (const auto& table : {embedded_sources(), embedded_host_sources()})
     for (const EmbeddedSource& source : table) {
-      const fs::path file = fresh / source.path;
-      fs::create_directories(file.parent_path());
+      const fs::path file = folder / source.path;
+      if (holds(file, source.text)) continue;
+      make_folder(file.parent_path());
       write_file(file, source.text);
     }
-  using enum fs::perms;
-  fs::permissions(fresh, owner_all | group_read | group_exec | others_read | others_exec);
-  fs::rename(fresh, folder, ignored);
-  if (ignored) fs::remove_all(fresh);  // another process was first
-  return folder;
+}
+
+/// The cache's folder of sources, once for each version of them; where that cannot be had, one in `work`.
+fs::path source_folder(const fs::path& cache, const fs::path& work) {
+  if (!cache.empty()) try {
+      const fs::path folder = cache / ("sources-" + host_sources_hash());
+      write_sources(folder);
+      return folder;
+    } catch (const UserError& error) {
+      log(LogLevel::info, "jit", "the sources go to a temporary folder: {}", error.what());
+    }
+  write_sources(work / "sources");
+  return work / "sources";
+}
+
+/// The library's bytes.
+std::string compile_library(const fs::path& cache, const HostCompiler& compiler, const std::string& source,
+                            const std::string& names) {
+  log(LogLevel::info, "jit", "compiling the host's interpreter with {} by {}", names, compiler.path.string());
+  const TemporaryFolder work;
+  const fs::path input = work.path() / "interpreter.cpp";
+  const fs::path output = work.path() / "interpreter.so";
+  write_file(input, source);
+  std::vector<std::string> command{compiler.path.string()};
+  command.insert(command.end(), std::begin(kOptions), std::end(kOptions));
+  command.push_back("-I" + source_folder(cache, work.path()).string());
+  for (const std::string& part : {input.string(), std::string("-o"), output.string()}) command.push_back(part);
+  const ProcessResult result = run_process(command);
+  if (result.status != 0)
+    throw CompileError(fmt::format("the device half of {} does not compile for the emulator with {}:\n{}", names,
+                                   compiler.path.string(), result.output),
+                       result.output);
+  std::error_code ignored;
+  if (!fs::exists(output, ignored))
+    throw UserError(
+        fmt::format("'{}' succeeded, but wrote no library: it is no C++ compiler with GCC's options; MEGAKITTENS_CXX "
+                    "names another",
+                    compiler.path.string()));
+  return read_file(output, kMaxLibraryBytes);
+}
+
+/// Where libraries go that the cache does not take: for this process alone.
+const fs::path& private_folder() {
+  static const TemporaryFolder folder;
+  return folder.path();
 }
 
 }  // namespace
@@ -82,39 +123,43 @@ HostCompiler host_compiler() {
 
 fs::path host_interpreter(Architecture architecture, std::span<const ops::DeviceHalf> halves, bool fresh) {
   const fs::path cache = cache_folder();
-  if (cache.empty())
-    throw UserError("no cache folder is known, which users' instruction types need: set MEGAKITTENS_CACHE_DIR or HOME");
   const HostCompiler compiler = host_compiler();
   const std::string source = user_interpreter_source(architecture, halves, Side::host);
   Hasher hasher;
   hasher.add(version()).add(host_sources_hash()).add(source).add(compiler.path.string()).add(compiler.version);
   for (const char* option : kOptions) hasher.add(option);
   for (const ops::DeviceHalf& half : halves) hasher.add(half.hash);
-  const fs::path library = cache / fmt::format("user-host-{}.so", hasher.digest().hex());
-  static std::mutex mutex;  // one compilation at a time a process
+  const std::string key = hasher.digest().hex();
+  const std::string name = fmt::format("user-host-{}.so", key);
+  static std::mutex mutex;  // one compilation at a time a process; guards `unkept`
+  static std::set<std::string> unkept;
   std::scoped_lock lock(mutex);
   std::error_code ignored;
-  if (!fresh && fs::exists(library, ignored)) return library;
+  const fs::path kept = cache / name;
+  if (!cache.empty() && !fresh && fs::exists(kept, ignored)) {
+    if (is_whole_library(key, kept)) return kept;
+    warn_once(fmt::format("'{}' is damaged or cannot be read: compiling anew", kept.string()));
+  }
+  if (!fresh && unkept.contains(name) && is_whole_library(key, private_folder() / name)) return private_folder() / name;
 
   std::string names;
   for (const ops::DeviceHalf& half : halves) names += (names.empty() ? "" : ", ") + half.name;
-  log(LogLevel::info, "jit", "compiling the host's interpreter with {} by {}", names, compiler.path.string());
-  const fs::path sources = source_folder(cache);
-  const fs::path work = fresh_folder(library);
-  write_file(work / "interpreter.cpp", source);
-  std::vector<std::string> command{compiler.path.string()};
-  command.insert(command.end(), std::begin(kOptions), std::end(kOptions));
-  for (const std::string& part : {"-I" + sources.string(), (work / "interpreter.cpp").string(), std::string("-o"),
-                                  (work / "interpreter.so").string()})
-    command.push_back(part);
-  const ProcessResult result = run_process(command);
-  if (result.status == 0) fs::rename(work / "interpreter.so", library);
-  fs::remove_all(work, ignored);
-  if (result.status != 0)
-    throw CompileError(fmt::format("the device half of {} does not compile for the emulator with {}:\n{}", names,
-                                   compiler.path.string(), result.output),
-                       result.output);
-  return library;
+  const std::string library = pack_library(key, compile_library(cache, compiler, source, names));
+  if (cache.empty()) {
+    warn_once("no cache folder is known (HOME is not set): users' types are compiled anew in every process");
+  } else {
+    try {
+      make_folder(cache);
+      write_file(kept, library);
+      return kept;
+    } catch (const UserError& error) {
+      warn_once(fmt::format("the compiled interpreter with {} is not kept, and will be compiled again next time: {}",
+                            names, error.what()));
+    }
+  }
+  write_file(private_folder() / name, library);
+  unkept.insert(name);
+  return private_folder() / name;
 }
 
 }  // namespace megakittens::jit

@@ -25,8 +25,9 @@ CompileRequest user_interpreter_request(Architecture architecture, std::span<con
 /// where there is no NVRTC.
 InterpreterCubin user_interpreter_cubin(Architecture architecture, std::span<const ops::DeviceHalf> halves);
 
-/// The same for the emulator: path of a library that exports device::host::kHostKernelName. Compiled with `fresh`
-/// though the cache has one. Throws CompileError, or UserError where there is no C++ compiler or no cache folder.
+/// The same for the emulator: path of a library that exports device::host::kHostKernelName, whose checksum was right a
+/// moment ago. Compiled with `fresh` though the cache has one. Where there is no cache that can be written, it lies in
+/// a temporary folder until the process ends. Throws CompileError, or UserError where there is no C++ compiler.
 std::filesystem::path host_interpreter(Architecture architecture, std::span<const ops::DeviceHalf> halves,
                                        bool fresh = false);
 

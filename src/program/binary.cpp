@@ -67,6 +67,10 @@ class Writer {
     bytes_.append(reinterpret_cast<const char*>(&field), sizeof(field));
   }
   void put(const std::string& text) {
+    if (text.size() > kMaxName)
+      throw CapacityError(
+          fmt::format("a program file cannot hold '{}...': it is a text of {} bytes, and {} are possible",
+                      text.substr(0, 40), text.size(), kMaxName));
     put(static_cast<std::uint32_t>(text.size()));
     bytes_ += text;
   }

@@ -23,6 +23,12 @@ DeviceMemory uploaded(const CudaDevice& device, const std::vector<T>& values) {
 
 }  // namespace
 
+std::uint64_t clocks_of(std::int64_t milliseconds, std::uint64_t clocks_per_millisecond) {
+  constexpr std::uint64_t kMost = INT64_MAX;  // device code doubles it
+  const auto wanted = static_cast<std::uint64_t>(milliseconds);
+  return wanted > kMost / clocks_per_millisecond ? kMost : wanted * clocks_per_millisecond;
+}
+
 UploadedProgram::UploadedProgram(const program::Program& p, CudaDevice& d, const std::vector<bool>& bound)
     : program(p),
       device(d),
@@ -30,8 +36,7 @@ UploadedProgram::UploadedProgram(const program::Program& p, CudaDevice& d, const
       layout(lay_out(p, bound)),
       instructions(uploaded(d, p.instructions)),
       records(uploaded(d, renumbered_records(p, layout))),
-      wait_limit(static_cast<std::uint64_t>(std::max<std::int64_t>(integer_option(Knob::wait_limit), 1)) *
-                 d.clocks_per_millisecond()) {}
+      wait_limit(clocks_of(integer_option(Knob::wait_limit), d.clocks_per_millisecond())) {}
 
 CudaWorkspace::CudaWorkspace(const UploadedProgram& uploaded, bool keep_tables)
     : uploaded_(uploaded),

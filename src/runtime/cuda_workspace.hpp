@@ -11,6 +11,9 @@
 
 namespace megakittens::runtime {
 
+/// As many clocks as fit where it is too long: 2^63 - 1. `milliseconds` is 1 or more, as MEGAKITTENS_WAIT_LIMIT_MS.
+std::uint64_t clocks_of(std::int64_t milliseconds, std::uint64_t clocks_per_millisecond);
+
 /// A program on a device: uploaded once, read by every workspace.
 struct UploadedProgram {
   const program::Program& program;

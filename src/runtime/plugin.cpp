@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 
@@ -56,32 +57,82 @@ class Collector final : public Plugin {
   fs::path device_half_;
 };
 
-std::vector<std::string> register_all(const Collector& collector) {
-  std::vector<std::string> names;
+using Entry = void (*)(Plugin&);
+
+/// A plug-in that is open, and what it has brought.
+struct Loaded {
+  Entry entry = nullptr;
+  std::vector<const ops::UserType*> types;
+
+  static bool registered(const ops::UserType* type) { return ops::user_type_named(std::string(type->name())) == type; }
+  bool all_registered() const { return !types.empty() && std::ranges::all_of(types, registered); }
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (const ops::UserType* type : types) names.emplace_back(type->name());
+    return names;
+  }
+};
+
+/// What the plug-in throws, in an error that names it.
+template <class F>
+auto ask(const fs::path& path, F&& f) {
+  std::string problem = "it throws what is no std::exception";
   try {
-    for (const auto& type : collector.types) names.emplace_back(ops::register_user_type(type).name());
+    return f();
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {
+    problem = error.what();
+  } catch (...) {  // NOLINT(bugprone-empty-catch): said below
+  }
+  throw UserError(fmt::format("plug-in '{}' failed as its types were registered: {}", path.string(), problem));
+}
+
+/// Registers what the plug-in brings, without what is registered already; all of it or nothing.
+void register_types(Loaded& plugin, const fs::path& path, const fs::path& file, const fs::path& device_half) {
+  Collector collector(file.parent_path(), device_half);
+  ask(path, [&] { plugin.entry(collector); });
+  if (!device_half.empty() && collector.types.size() != 1)
+    throw UserError(fmt::format("plug-in '{}' brings {} instruction types; a device half can be given for one",
+                                path.string(), collector.types.size()));
+  std::vector<const ops::UserType*> types;
+  std::vector<std::string> added;
+  try {
+    for (const auto& type : collector.types) {
+      const std::string name = ask(path, [&] { return type->name(); });
+      auto kept = std::ranges::find(plugin.types, name, &ops::UserType::name);
+      if (kept != plugin.types.end() && Loaded::registered(*kept)) {
+        types.push_back(*kept);
+        continue;
+      }
+      types.push_back(ask(path, [&] { return &ops::register_user_type(type); }));
+      added.push_back(name);
+    }
   } catch (...) {
-    for (const std::string& name : names) ops::unregister_user_type(name);
+    for (const std::string& name : added) ops::unregister_user_type(name);
     throw;
   }
-  return names;
+  plugin.types = std::move(types);
 }
 
 }  // namespace
 
 std::vector<std::string> load_plugin(const fs::path& path, const fs::path& device_half) {
   static std::mutex mutex;
-  static std::map<fs::path, std::vector<std::string>> loaded;
+  static std::map<fs::path, Loaded> loaded;
   std::scoped_lock lock(mutex);
   std::error_code fault;
   const fs::path file = fs::canonical(path, fault);
   if (fault) throw UserError(fmt::format("cannot open plug-in '{}': {}", path.string(), fault.message()));
-  if (auto found = loaded.find(file); found != loaded.end()) return found->second;
+  if (auto found = loaded.find(file); found != loaded.end()) {
+    if (!found->second.all_registered()) register_types(found->second, path, file, device_half);
+    return found->second.names();
+  }
 
   void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) throw UserError(fmt::format("cannot open plug-in '{}': {}", path.string(), ::dlerror()));
   auto* version = reinterpret_cast<std::uint32_t (*)()>(::dlsym(library, "megakittens_plugin_version"));
-  auto* entry = reinterpret_cast<void (*)(Plugin&)>(::dlsym(library, "megakittens_plugin"));
+  auto entry = reinterpret_cast<Entry>(::dlsym(library, "megakittens_plugin"));
   std::string problem;
   if (version == nullptr || entry == nullptr)
     problem = fmt::format(
@@ -97,12 +148,9 @@ std::vector<std::string> load_plugin(const fs::path& path, const fs::path& devic
     ::dlclose(library);
     throw UserError(problem);
   }
-  Collector collector(file.parent_path(), device_half);
-  entry(collector);
-  if (!device_half.empty() && collector.types.size() != 1)
-    throw UserError(fmt::format("plug-in '{}' brings {} instruction types; a device half can be given for one",
-                                path.string(), collector.types.size()));
-  return loaded[file] = register_all(collector);
+  Loaded plugin{.entry = entry, .types = {}};
+  register_types(plugin, path, file, device_half);
+  return loaded.emplace(file, std::move(plugin)).first->second.names();
 }
 
 }  // namespace megakittens::runtime

@@ -10,6 +10,7 @@
 
 #include "support/error.hpp"
 #include "support/options.hpp"
+#include "support/printable.hpp"
 
 namespace megakittens {
 
@@ -47,14 +48,26 @@ Levels parse_levels(std::string_view whole) {
 }
 
 void write_to_standard_error(LogLevel level, std::string_view component, std::string_view message) {
-  const std::string line =
-      fmt::format("[megakittens {}] {}: {}\n", component, kLevelNames[static_cast<std::size_t>(level)], message);
+  const std::string line = fmt::format("[megakittens {}] {}: {}\n", component,
+                                       kLevelNames[static_cast<std::size_t>(level)], printable(message));
   std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+// A variable with a mistake in it stops no program: it is told of, and the default taken.
+Levels levels_of_environment() {
+  try {
+    return parse_levels(text_option(Knob::log));
+  } catch (const OptionError& error) {
+    write_to_standard_error(
+        LogLevel::warning, "support",
+        fmt::format("MEGAKITTENS_LOG is set to what it cannot be, and has no effect: {}", error.what()));
+    return {};
+  }
 }
 
 struct Log {
   std::mutex mutex;  // guards levels and sink
-  Levels levels = parse_levels(text_option(Knob::log));
+  Levels levels = levels_of_environment();
   LogSink sink = write_to_standard_error;
 };
 
@@ -69,6 +82,10 @@ LogSink set_log_sink(LogSink sink) {
   Log& log = the_log();
   const std::lock_guard lock(log.mutex);
   return std::exchange(log.sink, sink ? std::move(sink) : LogSink(write_to_standard_error));
+}
+
+void expect_log_levels(std::string_view levels) {
+  parse_levels(levels);
 }
 
 void set_log_levels(std::string_view levels) {

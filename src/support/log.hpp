@@ -16,9 +16,12 @@ using LogSink = std::function<void(LogLevel level, std::string_view component, s
 /// Replaces the sink, which at first writes lines to standard error. An empty one restores that. Returns the last one.
 LogSink set_log_sink(LogSink sink);
 
-/// Sets the levels, in the form of the option MEGAKITTENS_LOG, which is read at the first use of the log. Throws
-/// OptionError on a text that has another form.
+/// Sets the levels, in the form of the option MEGAKITTENS_LOG, which is read at the first use of the log; where that
+/// has another form, a warning says so and warnings are logged. Throws OptionError on a text that has another form.
 void set_log_levels(std::string_view levels);
+
+/// Throws as set_log_levels() does, and changes nothing.
+void expect_log_levels(std::string_view levels);
 
 bool log_enabled(LogLevel level, std::string_view component);
 

@@ -79,8 +79,8 @@ std::int64_t integer_option(Knob knob) {
   std::int64_t number = 0;
   const char* end = value.data() + value.size();
   const auto [stop, fault] = std::from_chars(value.data(), end, number);
-  if (fault != std::errc() || stop != end) {
-    throw OptionError(fmt::format("{}={}: expected an integer of 64 bits", name_of(knob), value));
+  if (fault != std::errc() || stop != end || number < 1) {
+    throw OptionError(fmt::format("{}={}: expected a whole number from 1 to {}", name_of(knob), value, INT64_MAX));
   }
   return number;
 }
@@ -108,6 +108,17 @@ std::vector<std::string> unknown_knobs() {
   std::vector<std::string> environment;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) environment.emplace_back(*entry);
   return unknown_knobs(environment);
+}
+
+std::vector<std::string> impossible_knobs() {
+  std::vector<std::string> sentences;
+  for (std::size_t i = 0; i < kKnobs.size(); ++i) try {
+      if (kKnobs[i].type == KnobType::flag) flag_option(static_cast<Knob>(i));
+      if (kKnobs[i].type == KnobType::integer) integer_option(static_cast<Knob>(i));
+    } catch (const OptionError& error) {
+      sentences.emplace_back(error.what());
+    }
+  return sentences;
 }
 
 std::string knobs_page() {

@@ -28,7 +28,7 @@ struct KnobInfo {
 std::span<const KnobInfo> knobs();
 
 /// The current value: the environment is read at each call. An impossible value throws OptionError with what is
-/// possible. Asking for another type than the table's is an InternalError.
+/// possible; integers are 1 or more. Asking for another type than the table's is an InternalError.
 bool flag_option(Knob knob);
 std::int64_t integer_option(Knob knob);
 std::string text_option(Knob knob);
@@ -38,6 +38,9 @@ std::string text_option(Knob knob);
 std::vector<std::string> unknown_knobs(std::span<const std::string> environment);
 /// The same for the environment of this process.
 std::vector<std::string> unknown_knobs();
+
+/// What flag_option() and integer_option() say of the values in the environment that are not possible.
+std::vector<std::string> impossible_knobs();
 
 /// The reference page in Markdown.
 std::string knobs_page();

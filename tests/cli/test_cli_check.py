@@ -108,6 +108,13 @@ def write(path, text):
         (["--fault", "mbarrier.try_wait:lane=1"], "unknown filter 'lane'; known are role, object, cta, warp, nth"),
         (["--fault", "reuse-wait-forgotten"], "fault 'reuse-wait-forgotten' finds no place in program 'chain'"),
         (["--replay", "missing.json"], "missing.json"),
+        *[
+            (["--replay", "f", *option], f"{option[0]} has no effect on --replay")
+            for option in (
+                ["--schedules", 5], ["--strategy", "pct"], ["--seed", 2], ["--change-points", 2],
+                ["--input-seed", 2], ["--threads", 2], ["--shadow-only"], ["--strict"],
+            )
+        ],
         (["--replay", "f", "--fault", "wait-forgotten"], "the recording names its faults"),
     ],
 )

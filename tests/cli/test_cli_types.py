@@ -40,6 +40,15 @@ def test_testing_needs_a_plugin():
     assert "--plugin brings some" in error("types", "--test")
 
 
+@pytest.mark.parametrize("option", [("--schedules", 3), ("--target", "sm_90a")])
+def test_options_of_the_test_need_the_test(option):
+    assert f"{option[0]} has no effect without --test" in error("types", *option)
+
+
+def test_a_test_has_at_least_one_schedule():
+    assert "--schedules takes a whole number from 1" in error("types", "--plugin", EXAMPLE, "--test", "--schedules", 0)
+
+
 def test_a_graph_with_a_users_type_runs_and_is_checked(normed):
     done = json.loads(megakittens("run", normed, "--plugin", EXAMPLE, "--sms", 4, "--json").stdout)
     assert done["ok"], done
@@ -67,6 +76,8 @@ def test_a_program_names_the_type_that_it_needs(normed, tmp_path):
         ("another_version.so", "was compiled for version 2 of <megakittens/instruction_type.hpp>, this library has version 1"),
         ("no_plugin.so", "is no plug-in: it does not use MEGAKITTENS_PLUGIN"),
         ("twins.so", "an instruction type 'twin' is registered already"),
+        ("throwing_entry.so", "throwing_entry.so' failed as its types were registered: no licence"),
+        ("throwing_name.so", "throwing_name.so' failed as its types were registered: no name yet"),
         ("nowhere.so", "cannot open plug-in"),
         ("../CMakeCache.txt", "cannot open plug-in"),
     ],

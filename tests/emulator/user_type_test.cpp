@@ -3,10 +3,14 @@
 
 #include <fstream>
 
+#include "jit/library_file.hpp"
+#include "jit/sources.hpp"
 #include "jit/user_interpreter.hpp"
 #include "ops/user/registry.hpp"
 #include "runtime/type_test.hpp"
 #include "support/error.hpp"
+#include "support/files.hpp"
+#include "support/log.hpp"
 #include "support/user_type.hpp"
 
 namespace megakittens::test {
@@ -101,12 +105,90 @@ TEST_F(UserTypeTest, what_was_compiled_is_kept_until_a_file_changes) {
   EXPECT_EQ(libraries().size(), 2u);
 }
 
-TEST_F(UserTypeTest, a_damaged_library_is_compiled_anew) {
-  ops::register_user_type(types_.doubled());
-  const std::vector<ops::DeviceHalf> halves{ops::user_types()[0]->device_half()};
-  const auto path = jit::host_interpreter(jit::Architecture::kSm90a, halves);
-  std::ofstream(path) << "no library";
-  EXPECT_EQ(runtime::test_type("doubled", {.architectures = {program::Architecture::sm_90a}}).programs, 3);
+/// What goes wrong with the cache of compiled libraries, and what is logged of it.
+class UserTypeCache : public UserTypeTest {
+ protected:
+  UserTypeCache() {
+    set_log_sink([this](LogLevel, std::string_view, std::string_view text) { log_ += std::string(text) + "\n"; });
+    types_.write_device_half(doubled_device_half(
+        fmt::format("x * 2.0f /* {} */", testing::UnitTest::GetInstance()->current_test_info()->name())));
+    halves_.push_back(ops::register_user_type(types_.doubled()).device_half());
+  }
+  ~UserTypeCache() override { set_log_sink({}); }
+  std::filesystem::path compiled() const { return jit::host_interpreter(jit::Architecture::kSm90a, halves_); }
+  bool runs() const {
+    return runtime::test_type("doubled", {.architectures = {program::Architecture::sm_90a}}).programs == 3;
+  }
+
+  std::filesystem::path cache_ = types_.folder / "cache";
+  std::vector<ops::DeviceHalf> halves_;
+  std::string log_;
+};
+
+TEST_F(UserTypeCache, a_damaged_library_is_compiled_anew_with_a_warning) {
+  const auto path = compiled();
+  const std::string whole = read_file(path, 1 << 28);
+  // Something else; two truncations; an emptied file; damage to the code, the header and the checksum.
+  std::vector<std::string> damaged = {"no library", whole.substr(0, whole.size() / 3), whole.substr(0, 5000), ""};
+  for (const std::size_t at : {whole.size() / 2, std::size_t{100}, whole.size() - 20}) {
+    std::string text = whole;
+    for (std::size_t i = 0; i < 16; ++i) text[at + i] = static_cast<char>(text[at + i] ^ 0x55);
+    damaged.push_back(text);
+  }
+  for (const std::string& text : damaged) {
+    write_file(path, text);
+    EXPECT_FALSE(jit::is_whole_library(path.stem().string().substr(10), path));
+  }
+  write_file(path, damaged[1]);
+  EXPECT_TRUE(runs());
+  EXPECT_THAT(log_, HasSubstr(fmt::format("'{}' is damaged or cannot be read: compiling anew", path.string())));
+  EXPECT_TRUE(jit::is_whole_library(path.stem().string().substr(10), path));
+  EXPECT_FALSE(jit::is_whole_library("another", path));
+}
+
+TEST_F(UserTypeCache, sources_that_are_missing_or_damaged_are_written_again) {
+  const auto library = compiled();
+  std::filesystem::path sources;
+  for (const auto& entry : std::filesystem::directory_iterator(cache_))
+    if (entry.is_directory()) sources = entry.path();
+  std::filesystem::remove(sources / "device/machine.cuh");
+  std::ofstream(sources / "interpreter/controller.cuh").flush();
+  std::ofstream(sources / "interpreter/roles.cuh") << "another";
+  std::filesystem::remove(library);
+  EXPECT_EQ(compiled(), library);
+  EXPECT_EQ(read_file(sources / "interpreter/roles.cuh", 1 << 20), jit::embedded_source("interpreter/roles.cuh"));
+}
+
+TEST_F(UserTypeCache, a_cache_that_cannot_be_written_costs_a_compilation_and_one_warning) {
+  std::filesystem::path path;
+  {
+    const ScopedVariable variable("MEGAKITTENS_CACHE_DIR", (types_.folder / "doubled.cuh").string());
+    path = compiled();
+    EXPECT_THAT(log_, HasSubstr("the compiled interpreter with doubled is not kept, and will be compiled again next "
+                                "time: cannot create"));
+    const std::string once = log_;
+    EXPECT_EQ(compiled(), path);
+    EXPECT_TRUE(runs());
+    EXPECT_EQ(log_, once);
+  }
+  EXPECT_TRUE(std::filesystem::exists(path));
+  EXPECT_NE(path.parent_path(), cache_);
+}
+
+TEST_F(UserTypeCache, no_known_cache_folder_costs_a_compilation_and_a_warning) {
+  const ScopedVariable folder("MEGAKITTENS_CACHE_DIR", "");
+  const ScopedVariable cache("XDG_CACHE_HOME", "");
+  const ScopedVariable home("HOME", "");
+  EXPECT_TRUE(runs());
+  EXPECT_THAT(log_, HasSubstr("no cache folder is known (HOME is not set)"));
+}
+
+TEST_F(UserTypeCache, a_compiler_that_writes_nothing_is_named_and_leaves_nothing) {
+  const ScopedVariable compiler("MEGAKITTENS_CXX", "/bin/true");
+  EXPECT_THAT(text_of_error<UserError>([&] { compiled(); }),
+              HasSubstr("'/bin/true' succeeded, but wrote no library: it is no C++ compiler"));
+  for (const auto& entry : std::filesystem::directory_iterator(cache_))
+    EXPECT_THAT(entry.path().filename().string(), testing::StartsWith("sources-"));
 }
 
 }  // namespace

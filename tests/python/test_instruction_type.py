@@ -138,6 +138,22 @@ def test_a_plugin_gives_the_host_half():
     assert kind.test(schedules=1, target="sm_90a")[0] == 12
 
 
+def test_a_plugin_is_registered_again_after_it_was_unregistered(tmp_path):
+    half = tmp_path / "rms_norm.cuh"
+    text = (EXAMPLE / "rms_norm.cuh").read_text()
+    for edited in (text, text + "// edited\n"):
+        half.write_text(edited)
+        for _ in range(2):  # the second time it is there already
+            kind = megakittens.register(megakittens.InstructionType(plugin=str(PLUGIN), device=str(half)))
+            assert kind.name == "rms_norm"
+            assert _core.registered_types() == ["rms_norm"]
+        megakittens.unregister(kind)
+        assert _core.registered_types() == []
+    megakittens.register(AddOne(name="rms_norm", device=str(half)))
+    with pytest.raises(megakittens.UserError, match="an instruction type 'rms_norm' is registered already"):
+        megakittens.register(megakittens.InstructionType(plugin=str(PLUGIN), device=str(half)))
+
+
 def test_unregistered_types_are_gone(half):
     megakittens.register(AddOne(device=half))
     f = megakittens.compile(lambda x: add_one(x), check=True)
@@ -190,6 +206,48 @@ def test_a_host_half_that_is_wrong_is_named(half, parts, words):
     megakittens.register(broken(half, **parts))
     with pytest.raises(megakittens.UserError, match=words):
         compiled(lambda x: add_one(x), torch.ones(4))
+
+
+def interrupted(by):
+    def method(*arguments):
+        raise by
+
+    return method
+
+
+@pytest.mark.parametrize("by", [KeyboardInterrupt(), SystemExit(3)])
+@pytest.mark.parametrize("method", ["unsuited", "plan", "touches", "reference", "examples"])
+def test_an_interrupt_in_a_host_half_is_no_error_of_the_user(half, method, by):
+    kind = megakittens.register(AddOne(device=half, **{method: interrupted(by)}))
+    with pytest.raises(type(by)):
+        kind.test(schedules=1, target="sm_90a")
+
+
+def test_an_interrupt_while_the_emulator_runs_gets_through(half):
+    calls = []
+
+    def touches(operands, index):
+        calls.append(index)
+        if len(calls) == stop:
+            raise KeyboardInterrupt
+        return AddOne().touches(operands, index)
+
+    stop = 0
+    kind = megakittens.register(AddOne(device=half, touches=touches, examples=lambda: [[torch.empty(33)]]))
+    kind.test(schedules=1, target="sm_90a")
+    for stop in range(len(calls), 0, -1):
+        calls.clear()
+        with pytest.raises(KeyboardInterrupt):
+            kind.test(schedules=1, target="sm_90a")
+    stop = 0
+    assert kind.test(schedules=1, target="sm_90a")[0] == 3
+
+
+@pytest.mark.parametrize("schedules", [0, -1])
+def test_a_test_has_at_least_one_schedule(half, schedules):
+    kind = megakittens.register(AddOne(device=half))
+    with pytest.raises(megakittens.OptionError, match=f"schedules={schedules}: the test needs at least one"):
+        kind.test(schedules=schedules)
 
 
 def test_a_reference_that_fails_is_named(half):

@@ -67,6 +67,15 @@ class CudaProgram : public testing::Test {
   ScopedVariable folder_;
 };
 
+TEST(WaitLimit, a_limit_that_is_too_long_is_the_longest_there_is) {
+  EXPECT_EQ(runtime::clocks_of(1, 1'980'000), 1'980'000u);
+  EXPECT_EQ(runtime::clocks_of(2000, 1'980'000), 3'960'000'000u);
+  constexpr std::uint64_t kMost = INT64_MAX;
+  EXPECT_EQ(runtime::clocks_of(INT64_MAX, 1), kMost);
+  EXPECT_EQ(runtime::clocks_of(INT64_MAX, 1'980'000), kMost);
+  EXPECT_EQ(runtime::clocks_of(INT64_MAX / 2 + 1, 2), kMost);
+}
+
 TEST_F(CudaProgram, a_call_is_one_launch_and_nothing_else) {
   DeviceRun run(mlp(2), small_machine());
   run.launch();

@@ -40,6 +40,27 @@ TEST(Options, a_flag_takes_the_usual_words_and_refuses_others) {
               ThrowsMessage<OptionError>(HasSubstr("MEGAKITTENS_LONG=maybe: expected 1, true")));
 }
 
+TEST(Options, an_integer_is_one_or_more_and_others_are_refused_by_name) {
+  {
+    const test::ScopedVariable variable("MEGAKITTENS_WAIT_LIMIT_MS", "1");
+    EXPECT_EQ(integer_option(Knob::wait_limit), 1);
+  }
+  for (const char* value : {"0", "-1", "", "1.5", "9223372036854775808", "soon"}) {
+    const test::ScopedVariable variable("MEGAKITTENS_WAIT_LIMIT_MS", value);
+    EXPECT_THAT([] { integer_option(Knob::wait_limit); },
+                ThrowsMessage<OptionError>(
+                    HasSubstr(fmt::format("MEGAKITTENS_WAIT_LIMIT_MS={}: expected a whole number from 1 to", value))));
+  }
+}
+
+TEST(Options, impossible_values_are_listed) {
+  EXPECT_THAT(impossible_knobs(), ElementsAre());
+  const test::ScopedVariable limit("MEGAKITTENS_WAIT_LIMIT_MS", "0");
+  const test::ScopedVariable blocking("MEGAKITTENS_BLOCKING", "perhaps");
+  EXPECT_THAT(impossible_knobs(), ElementsAre(HasSubstr("MEGAKITTENS_WAIT_LIMIT_MS=0: expected"),
+                                              HasSubstr("MEGAKITTENS_BLOCKING=perhaps: expected 1")));
+}
+
 TEST(Options, asking_for_another_type_is_our_defect) {
   EXPECT_THROW(integer_option(Knob::log), InternalError);
 }

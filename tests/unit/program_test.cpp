@@ -10,7 +10,9 @@
 namespace megakittens::program {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 Program mlp() {
   return schedule::schedule(test::mlp(256, 512, 2),
@@ -67,6 +69,16 @@ TEST(Program, both_forms_round_trip) {
   program.instructions[0].prefetch_bytes = 256;
   EXPECT_TRUE(equal(from_bytes(to_bytes(program)), program));
   EXPECT_TRUE(equal(from_text(to_text(program)), program)) << to_text(program).substr(0, 2000);
+}
+
+TEST(Program, a_text_that_is_too_long_to_be_read_is_not_written) {
+  Program program;
+  program.name.assign(65536, 'a');
+  EXPECT_EQ(from_bytes(to_bytes(program)).name, program.name);
+  program.name += 'b';
+  EXPECT_THAT([&] { to_bytes(program); },
+              ThrowsMessage<CapacityError>(
+                  AllOf(HasSubstr("cannot hold 'aaaa"), HasSubstr("a text of 65537 bytes, and 65536 are possible"))));
 }
 
 TEST(Program, an_empty_program_round_trips) {
