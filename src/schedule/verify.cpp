@@ -88,6 +88,8 @@ std::vector<Finding> Verifier::run() {
     report({Rule::bounds, 0, 0, error.what()});
     return findings_;
   }
+  findings_ = verify_fit(program_, options_);
+  if (!findings_.empty()) return findings_;
   check_page_maps();
   collect();
   order_.emplace(program_, guards_);
@@ -325,9 +327,17 @@ void Verifier::report_pair(std::uint32_t storage, std::size_t first, std::size_t
 }  // namespace
 
 std::string_view name_of(Rule rule) {
-  constexpr std::string_view kNames[] = {
-      "bounds",        "counts",           "deadlock",         "page maps",         "outside",
-      "never written", "read after write", "write after read", "write after write", "live values overlap"};
+  constexpr std::string_view kNames[] = {"bounds",
+                                         "fit",
+                                         "counts",
+                                         "deadlock",
+                                         "page maps",
+                                         "outside",
+                                         "never written",
+                                         "read after write",
+                                         "write after read",
+                                         "write after write",
+                                         "live values overlap"};
   return kNames[static_cast<std::size_t>(rule)];
 }
 
