@@ -108,7 +108,7 @@ class Trial {
         .sms = kSms,
         .cluster = form == Form::alone ? 2u : 1u,
         .queue = form == Form::between ? program::QueueMode::global : program::QueueMode::per_sm};
-    program_ = parse_program(program::to_bytes(prepare(graph_, options)), who_);
+    program_ = parse_program(program::to_bytes(make_program(options)), who_);
     for (const schedule::Finding& finding : schedule::verify(program_))
       fail(fmt::format("the verifier finds [{}] {}", schedule::name_of(finding.rule), finding.text));
   }
@@ -144,6 +144,16 @@ class Trial {
   }
 
  private:
+  program::Program make_program(const PrepareOptions& options) const {
+    try {
+      return prepare(graph_, options);
+    } catch (const UnsupportedError&) {
+      throw;
+    } catch (const UserError& error) {
+      throw UserError(fmt::format("{}: {}", who_, error.what()));
+    }
+  }
+
   [[noreturn]] void fail(const std::string& why) const { throw ExecutionError(fmt::format("{}: {}", who_, why)); }
 
   static bool same(const Memory& a, const Memory& b) {

@@ -240,7 +240,8 @@ void Verifier::check_returned(std::uint32_t storage, const CellSpace& space) {
     if (missing)
       report({Rule::never_written, 0, 0,
               fmt::format("the output in storage {} '{}' is returned, but parts of it are never written", storage,
-                          program_.storages[storage].name)});
+                          program_.storages[storage].name),
+              storage});
   }
 }
 
@@ -261,7 +262,8 @@ void Verifier::sweep_read(std::uint32_t storage, std::size_t a, const CellSpace&
     report({Rule::never_written, access.instruction, access.instruction,
             fmt::format("{} reads {} of storage {} '{}' as operand {}, but parts of it are not written before",
                         describe(access.instruction), describe(storage, a), storage, program_.storages[storage].name,
-                        access.operand)});
+                        access.operand),
+            storage});
 }
 
 void Verifier::sweep_write(std::uint32_t storage, std::size_t a, const CellSpace& space) {

@@ -192,6 +192,23 @@ def test_a_host_half_that_is_wrong_is_named(half, parts, words):
         compiled(lambda x: add_one(x), torch.ones(4))
 
 
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"plan": lambda call: megakittens.Plan([])},
+        {"touches": lambda operands, index: [(0, (0,) * 4, (1, 1, 1, index[2]))]},
+        {"touches": lambda operands, index: [(k, (0,) * 4, (1, 1, 1, 2)) for k in range(2)]},
+    ],
+)
+def test_a_result_that_is_not_written_whole_is_never_returned(half, parts):
+    kind = megakittens.register(broken(half, examples=lambda: [[torch.empty(4)]], **parts))
+    words = r"(?s)instruction type 'add_one' say:.*\[never written\]"
+    with pytest.raises(megakittens.UserError, match=words):
+        megakittens.compile(lambda x: add_one(x) * 1)(torch.ones(4))
+    with pytest.raises(megakittens.UserError, match=r"(?s)'add_one', example 0 .*" + words[4:]):
+        kind.test(schedules=1, target="sm_90a")
+
+
 def test_a_reference_that_fails_is_named(half):
     kind = megakittens.register(AddOne(device=half, reference=lambda call, x: [x, x]))
     with pytest.raises(megakittens.UserError, match="gives 2 results for .*, which has 1"):
