@@ -42,8 +42,8 @@ class UserTypeTest : public testing::Test {
 TEST_F(UserTypeTest, a_right_type_passes_on_both_architectures) {
   ops::register_user_type(types_.doubled());
   const runtime::TypeTestReport report = runtime::test_type("doubled");
-  EXPECT_EQ(report.programs, 6);
-  EXPECT_EQ(report.launches, 36);
+  EXPECT_EQ(report.programs, 8);
+  EXPECT_EQ(report.launches, 48);
   EXPECT_EQ(libraries().size(), 2u);
 }
 
@@ -61,6 +61,18 @@ TEST_F(UserTypeTest, a_half_that_does_not_wait_for_its_inputs_is_found) {
 TEST_F(UserTypeTest, a_half_that_gives_no_pages_back_is_stuck) {
   EXPECT_THAT(verdict(doubled_device_half("x * 2.0f", "wait_writable_warp(c); wait_stage_full_warp(c, 0);")),
               HasSubstr("deadlock"));
+}
+
+TEST_F(UserTypeTest, a_half_that_does_not_free_its_stage_is_stuck_when_the_ring_comes_round) {
+  std::string half = doubled_device_half();
+  half.replace(half.find("end(c);"), 7, "");
+  EXPECT_THAT(verdict(half), AllOf(HasSubstr("many times on one SM"), HasSubstr("deadlock")));
+}
+
+TEST_F(UserTypeTest, a_half_that_frees_its_stage_twice_is_found) {
+  std::string half = doubled_device_half();
+  half.replace(half.find("end(c);"), 7, "end(c); end(c);");
+  EXPECT_THAT(verdict(half), HasSubstr("many times on one SM"));
 }
 
 TEST_F(UserTypeTest, accesses_outside_what_is_declared_are_found) {
@@ -106,7 +118,7 @@ TEST_F(UserTypeTest, a_damaged_library_is_compiled_anew) {
   const std::vector<ops::DeviceHalf> halves{ops::user_types()[0]->device_half()};
   const auto path = jit::host_interpreter(jit::Architecture::kSm90a, halves);
   std::ofstream(path) << "no library";
-  EXPECT_EQ(runtime::test_type("doubled", {.architectures = {program::Architecture::sm_90a}}).programs, 3);
+  EXPECT_EQ(runtime::test_type("doubled", {.architectures = {program::Architecture::sm_90a}}).programs, 4);
 }
 
 }  // namespace
