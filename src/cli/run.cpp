@@ -39,7 +39,8 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 std::vector<std::string> findings_of(const program::Program& program) {
   std::vector<std::string> sentences;
   for (const schedule::Finding& finding : schedule::verify(program, {.most = 20, .type_of = {}})) {
-    if (finding.rule == schedule::Rule::outside || finding.rule == schedule::Rule::bounds)
+    if (finding.rule == schedule::Rule::outside || finding.rule == schedule::Rule::bounds ||
+        finding.rule == schedule::Rule::fit)
       throw FormatError(fmt::format("the program is not safe to run: {}", finding.text));
     sentences.push_back(fmt::format("[{}] {}", schedule::name_of(finding.rule), finding.text));
   }

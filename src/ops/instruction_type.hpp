@@ -82,6 +82,14 @@ class InstructionType {
   /// view, written independently of NodePlan::instruction.
   virtual std::vector<Region> regions(const program::NodeRecord& record,
                                       const program::Instruction& instruction) const = 0;
+  /// Why the device half cannot run on the record, or an instruction on a record that it can run on: what it follows
+  /// without a check of its own (index words, operands, their maps, code) does not belong together. Empty where it
+  /// does. Whoever wrote the program, program::verify_bounds accepts it. Independent of plan(), as regions() is.
+  virtual std::optional<std::string> record_fault(const program::Program& program, const program::NodeRecord& record,
+                                                  std::uint16_t icode) const;
+  virtual std::optional<std::string> instruction_fault(const program::Program& program,
+                                                       const program::NodeRecord& record,
+                                                       const program::Instruction& instruction) const;
   /// Empty where this type takes the node, else why not, in words a user understands.
   virtual std::optional<std::string> unsuited(const ir::Graph& graph, const ir::Node& node,
                                               const PlanOptions& options) const = 0;

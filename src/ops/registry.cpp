@@ -28,6 +28,16 @@ constexpr IcodeEntry kIcodes[] = {
 
 }  // namespace
 
+std::optional<std::string> InstructionType::record_fault(const program::Program&, const program::NodeRecord&,
+                                                         std::uint16_t) const {
+  return std::nullopt;
+}
+
+std::optional<std::string> InstructionType::instruction_fault(const program::Program&, const program::NodeRecord&,
+                                                              const program::Instruction&) const {
+  return std::nullopt;
+}
+
 const std::vector<const InstructionType*>& instruction_types() {
 #define MK_TYPE(folder, Class) static const Class folder##_type;
 #include "ops/ops.def"

@@ -1,6 +1,7 @@
 #include "runtime/program_file.hpp"
 
 #include "ops/user/registry.hpp"
+#include "schedule/verify.hpp"
 #include "support/error.hpp"
 #include "support/files.hpp"
 
@@ -21,6 +22,7 @@ program::Program parse_program(std::string_view bytes, const std::string& path) 
   try {
     program::Program program = bytes.starts_with(kTextStart) ? program::from_text(bytes) : program::from_bytes(bytes);
     ops::adopt_user_types(program);
+    schedule::expect_fit(program);
     return program;
   } catch (const FormatError& error) {
     throw FormatError(fmt::format("{}: {}", path, error.what()));

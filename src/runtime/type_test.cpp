@@ -6,6 +6,7 @@
 #include <cstring>
 #include <optional>
 
+#include "device/vocabulary/build.cuh"
 #include "ir/builder.hpp"
 #include "ir/reference.hpp"
 #include "ops/user/registry.hpp"
@@ -20,10 +21,13 @@
 namespace megakittens::runtime {
 namespace {
 
-enum class Form { alone, between, strided };
-constexpr Form kForms[] = {Form::alone, Form::between, Form::strided};
-constexpr const char* kFormNames[] = {"alone", "between other operations", "on rows of a wider tensor"};
+enum class Form { alone, between, strided, repeated };
+constexpr Form kForms[] = {Form::alone, Form::between, Form::strided, Form::repeated};
+constexpr const char* kFormNames[] = {"alone", "between other operations", "on rows of a wider tensor",
+                                      "many times on one SM"};
 constexpr std::uint32_t kSms = 4;
+/// Of a repeated form: a stage that is freed too rarely or too often shows when the ring comes round to it.
+constexpr std::size_t kFewestRepeated = 2 * std::size_t{device::kRingStages} + 1;
 
 ir::DType internal(DType dtype) {
   return static_cast<ir::DType>(dtype);
@@ -59,16 +63,19 @@ std::vector<ir::Handle> make_inputs(ir::Builder& builder, const Example& example
   return handles;
 }
 
-ir::Graph make_graph(const ops::UserType& type, const Example& example, Form form) {
+/// `calls` of the operation, all on the same inputs.
+ir::Graph make_graph(const ops::UserType& type, const Example& example, Form form, std::size_t calls = 1) {
   ir::Builder builder("test_of_" + std::string(type.name()));
   const std::vector<ir::Handle> inputs = make_inputs(builder, example, form);
   std::vector<ir::Tensor> results;
   for (const TensorInfo& info : example.outputs) results.push_back(ir::Tensor::dense(internal(info.dtype), info.shape));
-  builder.at(std::string(type.name()), "");
-  for (const ir::Handle& result : builder.opaque(type.target(), inputs, results, example.arguments)) {
-    builder.output(result);
-    if (form == Form::between && ir::is_floating(builder.dtype_of(result)))
-      builder.output(builder.pointwise(ir::PointwiseOp::add, result, 1.0));
+  for (std::size_t call = 0; call < calls; ++call) {
+    builder.at(std::string(type.name()), "");
+    for (const ir::Handle& result : builder.opaque(type.target(), inputs, results, example.arguments)) {
+      builder.output(result);
+      if (form == Form::between && ir::is_floating(builder.dtype_of(result)))
+        builder.output(builder.pointwise(ir::PointwiseOp::add, result, 1.0));
+    }
   }
   return builder.build();
 }
@@ -105,10 +112,16 @@ class Trial {
       : who_(std::move(who)), graph_(make_graph(type, example, form)) {
     const PrepareOptions options{
         .architecture = architecture,
-        .sms = kSms,
+        .sms = form == Form::repeated ? 1 : kSms,
         .cluster = form == Form::alone ? 2u : 1u,
         .queue = form == Form::between ? program::QueueMode::global : program::QueueMode::per_sm};
-    program_ = parse_program(program::to_bytes(prepare(graph_, options)), who_);
+    program::Program made = make_program(options);
+    if (const std::size_t count = made.instructions.size();
+        form == Form::repeated && count > 0 && count < kFewestRepeated) {
+      graph_ = make_graph(type, example, form, (kFewestRepeated + count - 1) / count);
+      made = make_program(options);
+    }
+    program_ = parse_program(program::to_bytes(made), who_);
     for (const schedule::Finding& finding : schedule::verify(program_))
       fail(fmt::format("the verifier finds [{}] {}", schedule::name_of(finding.rule), finding.text));
   }
@@ -144,6 +157,16 @@ class Trial {
   }
 
  private:
+  program::Program make_program(const PrepareOptions& options) const {
+    try {
+      return prepare(graph_, options);
+    } catch (const UnsupportedError&) {
+      throw;
+    } catch (const UserError& error) {
+      throw UserError(fmt::format("{}: {}", who_, error.what()));
+    }
+  }
+
   [[noreturn]] void fail(const std::string& why) const { throw ExecutionError(fmt::format("{}: {}", who_, why)); }
 
   static bool same(const Memory& a, const Memory& b) {

@@ -20,10 +20,10 @@ struct ScheduleOptions {
 
 /// Verifies the graph first. The program keeps every rule of schedule::verify: each dependency points to a
 /// lower instruction number, so that both queue modes always move.
-/// That is verified where MEGAKITTENS_VERIFY says so and no resolver brings types that verify() does not know.
-/// Throws FormatError as ir::verify does, UnsupportedError where no type takes a node or a node overwrites what other
-/// tiles of it read, OptionError for an impossible configuration, CapacityError where a limit of the program's format
-/// is reached.
+/// That is verified where verifies_schedules() says so and no resolver brings types that verify() does not know:
+/// UserError where a user's type says too little. Throws FormatError as ir::verify does, UnsupportedError where no type
+/// takes a node or a node overwrites what other tiles of it read, OptionError for an impossible configuration,
+/// CapacityError where a limit of the program's format is reached.
 program::Program schedule(const ir::Graph& graph, const ScheduleOptions& options);
 
 }  // namespace megakittens::schedule

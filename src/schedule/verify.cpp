@@ -88,6 +88,8 @@ std::vector<Finding> Verifier::run() {
     report({Rule::bounds, 0, 0, error.what()});
     return findings_;
   }
+  findings_ = verify_fit(program_, options_);
+  if (!findings_.empty()) return findings_;
   check_page_maps();
   collect();
   order_.emplace(program_, guards_);
@@ -238,7 +240,8 @@ void Verifier::check_returned(std::uint32_t storage, const CellSpace& space) {
     if (missing)
       report({Rule::never_written, 0, 0,
               fmt::format("the output in storage {} '{}' is returned, but parts of it are never written", storage,
-                          program_.storages[storage].name)});
+                          program_.storages[storage].name),
+              storage});
   }
 }
 
@@ -259,7 +262,8 @@ void Verifier::sweep_read(std::uint32_t storage, std::size_t a, const CellSpace&
     report({Rule::never_written, access.instruction, access.instruction,
             fmt::format("{} reads {} of storage {} '{}' as operand {}, but parts of it are not written before",
                         describe(access.instruction), describe(storage, a), storage, program_.storages[storage].name,
-                        access.operand)});
+                        access.operand),
+            storage});
 }
 
 void Verifier::sweep_write(std::uint32_t storage, std::size_t a, const CellSpace& space) {
@@ -325,9 +329,17 @@ void Verifier::report_pair(std::uint32_t storage, std::size_t first, std::size_t
 }  // namespace
 
 std::string_view name_of(Rule rule) {
-  constexpr std::string_view kNames[] = {
-      "bounds",        "counts",           "deadlock",         "page maps",         "outside",
-      "never written", "read after write", "write after read", "write after write", "live values overlap"};
+  constexpr std::string_view kNames[] = {"bounds",
+                                         "fit",
+                                         "counts",
+                                         "deadlock",
+                                         "page maps",
+                                         "outside",
+                                         "never written",
+                                         "read after write",
+                                         "write after read",
+                                         "write after write",
+                                         "live values overlap"};
   return kNames[static_cast<std::size_t>(rule)];
 }
 

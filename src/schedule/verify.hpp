@@ -9,6 +9,7 @@ namespace megakittens::schedule {
 
 enum class Rule : std::uint8_t {
   bounds,             ///< program::verify_bounds refuses it
+  fit,                ///< an instruction, its record and its type do not belong together
   counts,             ///< a counter is raised, or a wait needs, another number of times than declared
   deadlock,           ///< waits and queue order form a cycle, or a ticket waits for a later one
   page_maps,          ///< a release order is no order of the pages, or the CTAs of a pair would disagree on page maps
@@ -28,6 +29,9 @@ struct Finding {
   std::uint32_t other = 0;
   /// A sentence that names both with their nodes, the storage and the region.
   std::string text;
+  /// Of never_written: what has the hole.
+  std::uint32_t storage = kNoStorage;
+  static constexpr std::uint32_t kNoStorage = ~0u;
 };
 
 struct VerifyOptions {
@@ -50,9 +54,17 @@ struct VerifyOptions {
 /// pieces to be told apart.
 std::vector<Finding> verify(const program::Program& program, const VerifyOptions& options = {});
 
-/// Whether schedule() verifies what it made: MEGAKITTENS_VERIFY. Throws OptionError for an impossible value.
-bool verifies_schedules();
-/// Throws InternalError with the first findings, if there are any.
+/// Whether instructions fit their records and types (InstructionType::record_fault, instruction_fault): a pass without
+/// orderings, in no order of findings but the program's. Needs program::verify_bounds.
+std::vector<Finding> verify_fit(const program::Program& program, const VerifyOptions& options = {});
+/// What every reader of a program file relies on before it runs it. Throws FormatError with the first finding.
+void expect_fit(const program::Program& program);
+
+/// Whether schedule() verifies what it made: MEGAKITTENS_VERIFY, and unless that says no where users' types, whose
+/// plans and regions nobody has tested, have a part in it. Throws OptionError for an impossible value.
+bool verifies_schedules(bool with_users_types = false);
+/// Throws with the first findings, if there are any: UserError naming the user's types whose plan() or touches() they
+/// come from, InternalError where they come from no user's type.
 void expect_verified(const program::Program& program, const VerifyOptions& options = {});
 
 }  // namespace megakittens::schedule

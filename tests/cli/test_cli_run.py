@@ -98,6 +98,19 @@ def test_scheduling_options_do_not_belong_to_a_program(program):
     assert "already scheduled; --sms has no effect on a program" in error("run", program, "--sms", 8)
 
 
+@pytest.mark.parametrize("command", ["run", "check", "inspect"])
+@pytest.mark.parametrize("icode", ["1", "3", "17"])
+def test_a_program_with_another_icode_is_refused(graph, tmp_path, command, icode):
+    path = tmp_path / "other.txt"
+    megakittens("schedule", graph, "--sms", 4, "--fusion", "off", "-o", path)
+    text, count = re.subn(r"(?m)^instruction icode 2 ", f"instruction icode {icode} ", path.read_text())
+    assert count > 0
+    path.write_text(text)
+    message = error(command, path)
+    assert str(path) in message
+    assert re.search(r"instruction \d+ of node '\w+': .*does not fit type '\w+': ", message)
+
+
 def test_another_graph_is_refused(program):
     message = error("run", program, "--graph", ROOT / "tests/golden/mlp_1024_sm100a.mkg.json")
     assert "graph 'mlp' has 3 inputs and 1 outputs, program 'small' 2 and 1" in message

@@ -46,8 +46,8 @@ class UserTypeTest : public testing::Test {
 TEST_F(UserTypeTest, a_right_type_passes_on_both_architectures) {
   ops::register_user_type(types_.doubled());
   const runtime::TypeTestReport report = runtime::test_type("doubled");
-  EXPECT_EQ(report.programs, 6);
-  EXPECT_EQ(report.launches, 36);
+  EXPECT_EQ(report.programs, 8);
+  EXPECT_EQ(report.launches, 48);
   EXPECT_EQ(libraries().size(), 2u);
 }
 
@@ -65,6 +65,18 @@ TEST_F(UserTypeTest, a_half_that_does_not_wait_for_its_inputs_is_found) {
 TEST_F(UserTypeTest, a_half_that_gives_no_pages_back_is_stuck) {
   EXPECT_THAT(verdict(doubled_device_half("x * 2.0f", "wait_writable_warp(c); wait_stage_full_warp(c, 0);")),
               HasSubstr("deadlock"));
+}
+
+TEST_F(UserTypeTest, a_half_that_does_not_free_its_stage_is_stuck_when_the_ring_comes_round) {
+  std::string half = doubled_device_half();
+  half.replace(half.find("end(c);"), 7, "");
+  EXPECT_THAT(verdict(half), AllOf(HasSubstr("many times on one SM"), HasSubstr("deadlock")));
+}
+
+TEST_F(UserTypeTest, a_half_that_frees_its_stage_twice_is_found) {
+  std::string half = doubled_device_half();
+  half.replace(half.find("end(c);"), 7, "end(c); end(c);");
+  EXPECT_THAT(verdict(half), HasSubstr("many times on one SM"));
 }
 
 TEST_F(UserTypeTest, accesses_outside_what_is_declared_are_found) {
@@ -117,7 +129,7 @@ class UserTypeCache : public UserTypeTest {
   ~UserTypeCache() override { set_log_sink({}); }
   std::filesystem::path compiled() const { return jit::host_interpreter(jit::Architecture::kSm90a, halves_); }
   bool runs() const {
-    return runtime::test_type("doubled", {.architectures = {program::Architecture::sm_90a}}).programs == 3;
+    return runtime::test_type("doubled", {.architectures = {program::Architecture::sm_90a}}).programs == 4;
   }
 
   std::filesystem::path cache_ = types_.folder / "cache";

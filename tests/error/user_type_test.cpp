@@ -1,6 +1,7 @@
 // What users may get wrong with instruction types of their own, and what they are told.
 #include <gmock/gmock.h>
 
+#include "ir/builder.hpp"
 #include "jit/user_interpreter.hpp"
 #include "ops/icodes.hpp"
 #include "ops/user/registry.hpp"
@@ -88,6 +89,46 @@ TEST_F(UserTypeErrors, boxes_outside_their_tensors_are_refused_with_the_instruct
   EXPECT_THAT(scheduling(type), AllOf(HasSubstr("instruction type 'doubled' on node 'twice'"),
                                       HasSubstr("instruction 2, reads [0:1, 0:1, 4:6, 0:40] of operand 0, outside its "
                                                 "sizes [1, 1, 5, 40]")));
+}
+
+TEST_F(UserTypeErrors, a_plan_that_leaves_a_part_of_the_result_out_is_refused) {
+  auto empty = types_.doubled();
+  empty->change_plan = [](TypePlan plan) { return plan.tiles.clear(), plan; };
+  const auto words = AllOf(HasSubstr("program 'doubled' is wrong by what plan() and touches() of instruction type "
+                                     "'doubled' say:\n[never written] the output in storage"),
+                           HasSubstr("is returned, but parts of it are never written"));
+  EXPECT_THAT(scheduling(empty), words);
+  ops::unregister_user_type("doubled");
+  auto partial = types_.doubled();
+  partial->change_plan = [](TypePlan plan) { return plan.tiles.pop_back(), plan; };
+  EXPECT_THAT(scheduling(partial), words);
+}
+
+TEST_F(UserTypeErrors, touches_without_the_result_are_refused_whoever_reads_it) {
+  auto type = types_.doubled();
+  type->change_touches = [](std::vector<Touch> touches) { return touches.pop_back(), touches; };
+  ops::register_user_type(type);
+  ir::Builder builder("read_on");
+  const ir::Handle x = builder.input("x", ir::DType::f32, {5, 40});
+  builder.output(builder.relu(
+      builder.opaque("megakittens_test.doubled.default", {x}, ir::Tensor::dense(ir::DType::f32, {5, 40}))));
+  EXPECT_THAT(text_of_error<UserError>([&] { runtime::prepare(builder.build(), small_); }),
+              AllOf(HasSubstr("of instruction type 'doubled' say:\n[never written] instruction"),
+                    HasSubstr("but parts of it are not written before")));
+}
+
+TEST_F(UserTypeErrors, instructions_that_write_the_same_elements_are_refused) {
+  auto type = types_.doubled();
+  type->change_plan = [](TypePlan plan) { return plan.tiles.push_back(plan.tiles[0]), plan; };
+  EXPECT_THAT(scheduling(type), AllOf(HasSubstr("instruction type 'doubled' say:\n[write after write]"),
+                                      HasSubstr("instruction 3 (doubled of node 'twice') writes")));
+}
+
+TEST_F(UserTypeErrors, users_types_are_not_verified_where_the_option_says_no) {
+  const ScopedVariable off("MEGAKITTENS_VERIFY", "off");
+  auto type = types_.doubled();
+  type->change_plan = [](TypePlan plan) { return plan.tiles.clear(), plan; };
+  EXPECT_EQ(scheduling(type), "nothing was thrown");
 }
 
 TEST_F(UserTypeErrors, an_operand_that_is_not_there_is_refused) {

@@ -96,7 +96,7 @@ def compiled(fn, *args):
 def test_the_example_is_right_and_runs(rms_norm, capsys):
     rms_norm.main()
     text = capsys.readouterr().out
-    assert "rms_norm is right in 24 programs, 144 launches under the checker" in text
+    assert "rms_norm is right in 32 programs, 192 launches under the checker" in text
     assert float(text.split("largest difference ")[1]) < 0.05
 
 
@@ -112,7 +112,7 @@ def test_a_type_serves_calls_between_other_operations_and_keyword_arguments(rms_
 
 def test_the_reference_is_the_operation_itself(half):
     kind = megakittens.register(AddOne(device=half))
-    assert kind.test(schedules=1, target="sm_90a") == (6, 12)
+    assert kind.test(schedules=1, target="sm_90a") == (8, 16)
     x = torch.randn(70)
     y = megakittens.compile(lambda x: add_one(x) * 3, device="reference")(x)
     torch.testing.assert_close(y, (x + 1) * 3)
@@ -135,7 +135,7 @@ def test_functions_may_be_parts_of_an_object(half):
 def test_a_plugin_gives_the_host_half():
     kind = megakittens.register(megakittens.InstructionType(plugin=str(PLUGIN), device=str(EXAMPLE / "rms_norm.cuh")))
     assert kind.name == "rms_norm"
-    assert kind.test(schedules=1, target="sm_90a")[0] == 12
+    assert kind.test(schedules=1, target="sm_90a")[0] == 16
 
 
 def test_a_plugin_is_registered_again_after_it_was_unregistered(tmp_path):
@@ -240,7 +240,7 @@ def test_an_interrupt_while_the_emulator_runs_gets_through(half):
         with pytest.raises(KeyboardInterrupt):
             kind.test(schedules=1, target="sm_90a")
     stop = 0
-    assert kind.test(schedules=1, target="sm_90a")[0] == 3
+    assert kind.test(schedules=1, target="sm_90a")[0] == 4
 
 
 @pytest.mark.parametrize("schedules", [0, -1])
@@ -248,6 +248,23 @@ def test_a_test_has_at_least_one_schedule(half, schedules):
     kind = megakittens.register(AddOne(device=half))
     with pytest.raises(megakittens.OptionError, match=f"schedules={schedules}: the test needs at least one"):
         kind.test(schedules=schedules)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"plan": lambda call: megakittens.Plan([])},
+        {"touches": lambda operands, index: [(0, (0,) * 4, (1, 1, 1, index[2]))]},
+        {"touches": lambda operands, index: [(k, (0,) * 4, (1, 1, 1, 2)) for k in range(2)]},
+    ],
+)
+def test_a_result_that_is_not_written_whole_is_never_returned(half, parts):
+    kind = megakittens.register(broken(half, examples=lambda: [[torch.empty(4)]], **parts))
+    words = r"(?s)instruction type 'add_one' say:.*\[never written\]"
+    with pytest.raises(megakittens.UserError, match=words):
+        megakittens.compile(lambda x: add_one(x) * 1)(torch.ones(4))
+    with pytest.raises(megakittens.UserError, match=r"(?s)'add_one', example 0 .*" + words[4:]):
+        kind.test(schedules=1, target="sm_90a")
 
 
 def test_a_reference_that_fails_is_named(half):
@@ -287,4 +304,4 @@ def test_what_the_guide_shows_is_right(tmp_path):
         examples=lambda: [[torch.empty(21, 300)], [torch.empty(5, 7, dtype=torch.bfloat16)]],
     )
     megakittens.register(kind)
-    assert kind.test(schedules=1) == (12, 24)
+    assert kind.test(schedules=1) == (16, 32)

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ops/elementwise/arguments.hpp"
+#include "ops/elementwise/fit.hpp"
 #include "ops/elementwise/space.hpp"
 #include "ops/icodes.hpp"
 
@@ -72,6 +73,17 @@ program::TensorMapDescription map_of(const Space& space, int k, int rows) {
 std::vector<Region> Elementwise::regions(const program::NodeRecord& record,
                                          const program::Instruction& instruction) const {
   return rectangle_regions(record, instruction);
+}
+
+std::optional<std::string> Elementwise::record_fault(const program::Program& program, const program::NodeRecord& record,
+                                                     std::uint16_t) const {
+  return elementwise::record_fault(program, record, true);
+}
+
+std::optional<std::string> Elementwise::instruction_fault(const program::Program& program,
+                                                          const program::NodeRecord& record,
+                                                          const program::Instruction& instruction) const {
+  return elementwise::instruction_fault(program, record, instruction, true);
 }
 
 std::optional<std::string> Elementwise::unsuited(const ir::Graph& graph, const ir::Node& node,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "ops/elementwise/arguments.hpp"
+#include "ops/elementwise/fit.hpp"
 #include "ops/elementwise/space.hpp"
 #include "ops/icodes.hpp"
 
@@ -13,6 +14,17 @@ using namespace elementwise;
 std::vector<Region> ElementwiseGeneral::regions(const program::NodeRecord& record,
                                                 const program::Instruction& instruction) const {
   return rectangle_regions(record, instruction);
+}
+
+std::optional<std::string> ElementwiseGeneral::record_fault(const program::Program& program,
+                                                            const program::NodeRecord& record, std::uint16_t) const {
+  return elementwise::record_fault(program, record, false);
+}
+
+std::optional<std::string> ElementwiseGeneral::instruction_fault(const program::Program& program,
+                                                                 const program::NodeRecord& record,
+                                                                 const program::Instruction& instruction) const {
+  return elementwise::instruction_fault(program, record, instruction, false);
 }
 
 std::optional<std::string> ElementwiseGeneral::unsuited(const ir::Graph& graph, const ir::Node& node,

@@ -10,6 +10,10 @@ class ElementwiseGeneral final : public InstructionType {
   std::string_view name() const override { return "elementwise_general"; }
   std::vector<Region> regions(const program::NodeRecord& record,
                               const program::Instruction& instruction) const override;
+  std::optional<std::string> record_fault(const program::Program& program, const program::NodeRecord& record,
+                                          std::uint16_t icode) const override;
+  std::optional<std::string> instruction_fault(const program::Program& program, const program::NodeRecord& record,
+                                               const program::Instruction& instruction) const override;
   std::optional<std::string> unsuited(const ir::Graph& graph, const ir::Node& node,
                                       const PlanOptions& options) const override;
   std::unique_ptr<NodePlan> plan(const ir::Graph& graph, const ir::Node& node,

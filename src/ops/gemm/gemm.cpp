@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ops/gemm/arguments.hpp"
+#include "ops/gemm/fit.hpp"
 #include "ops/gemm/space.hpp"
 #include "ops/icodes.hpp"
 
@@ -158,6 +159,16 @@ std::uint64_t release_order(std::int64_t depth, Loop loop) {
 
 std::vector<Region> Gemm::regions(const program::NodeRecord& record, const program::Instruction& instruction) const {
   return tile_regions(record, instruction);
+}
+
+std::optional<std::string> Gemm::record_fault(const program::Program& program, const program::NodeRecord& record,
+                                              std::uint16_t icode) const {
+  return gemm::record_fault(program, record, icode);
+}
+
+std::optional<std::string> Gemm::instruction_fault(const program::Program& program, const program::NodeRecord& record,
+                                                   const program::Instruction& instruction) const {
+  return gemm::instruction_fault(program, record, instruction);
 }
 
 std::optional<std::string> Gemm::unsuited(const ir::Graph& graph, const ir::Node& node, const PlanOptions&) const {

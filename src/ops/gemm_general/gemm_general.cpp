@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "ops/gemm/arguments.hpp"
+#include "ops/gemm/fit.hpp"
 #include "ops/gemm/space.hpp"
 #include "ops/icodes.hpp"
 
@@ -13,6 +14,17 @@ using namespace gemm;
 std::vector<Region> GemmGeneral::regions(const program::NodeRecord& record,
                                          const program::Instruction& instruction) const {
   return tile_regions(record, instruction);
+}
+
+std::optional<std::string> GemmGeneral::record_fault(const program::Program& program, const program::NodeRecord& record,
+                                                     std::uint16_t icode) const {
+  return gemm::record_fault(program, record, icode);
+}
+
+std::optional<std::string> GemmGeneral::instruction_fault(const program::Program& program,
+                                                          const program::NodeRecord& record,
+                                                          const program::Instruction& instruction) const {
+  return gemm::instruction_fault(program, record, instruction);
 }
 
 std::optional<std::string> GemmGeneral::unsuited(const ir::Graph& graph, const ir::Node& node,

@@ -1,0 +1,12 @@
+// What a pointwise node's record and index words must be for the elementwise device half to follow them.
+#pragma once
+
+#include "ops/common/fit.hpp"
+
+namespace megakittens::ops::elementwise {
+
+Fault record_fault(const program::Program& program, const program::NodeRecord& record, bool tiled);
+Fault instruction_fault(const program::Program& program, const program::NodeRecord& record,
+                        const program::Instruction& instruction, bool tiled);
+
+}  // namespace megakittens::ops::elementwise
