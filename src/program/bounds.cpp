@@ -164,6 +164,10 @@ void check_instruction(const Program& program, std::size_t i) {
   MK_BOUND(instruction.arrival_count <= kMaxArrivals, "instruction {}: {} arrivals; {} are possible", i,
            instruction.arrival_count, kMaxArrivals);
   check_unused_words(instruction);
+  for (std::uint32_t q = 0; q < program.config.pages; ++q) {
+    const std::uint32_t page = instruction.release_order[q / 8] >> (4 * (q % 8)) & 15;
+    MK_BOUND(page < program.config.pages, "instruction {}: releases page {} of {}", i, page, program.config.pages);
+  }
   for (int w = 0; w < instruction.wait_count; ++w) {
     const Wait& wait = instruction.waits[w];
     MK_BOUND(wait.counter < program.counters.size(), "instruction {}: waits for counter {} of {}", i, wait.counter,

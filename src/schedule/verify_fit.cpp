@@ -2,23 +2,11 @@
 // that comes from a file.
 #include <fmt/format.h>
 
-#include <optional>
-
 #include "ops/icodes.hpp"
 #include "schedule/verify.hpp"
 #include "support/error.hpp"
 
 namespace megakittens::schedule {
-namespace {
-
-/// A page in the instruction's release order that is none.
-std::optional<std::uint32_t> unknown_page(const program::Instruction& instruction, std::uint32_t pages) {
-  for (std::uint32_t q = 0; q < pages; ++q)
-    if (const std::uint32_t page = instruction.release_order[q / 8] >> (4 * (q % 8)) & 15; page >= pages) return page;
-  return std::nullopt;
-}
-
-}  // namespace
 
 std::vector<Finding> verify_fit(const program::Program& program, const VerifyOptions& options) {
   std::vector<Finding> findings;
@@ -26,12 +14,6 @@ std::vector<Finding> verify_fit(const program::Program& program, const VerifyOpt
                                   ops::kIcode_noop);  // the icode that a record was found to fit
   for (const program::Instruction& instruction : program.instructions) {
     if (findings.size() >= options.most) break;
-    if (const auto page = unknown_page(instruction, program.config.pages)) {
-      findings.push_back({Rule::fit, instruction.number, instruction.number,
-                          fmt::format("instruction {} lets go of page {}, and there are {}", instruction.number, *page,
-                                      program.config.pages)});
-      continue;
-    }
     if (instruction.icode == ops::kIcode_noop) continue;
     const ops::InstructionType& type =
         options.type_of ? options.type_of(instruction.icode) : ops::type_of_icode(instruction.icode);

@@ -160,6 +160,7 @@ TEST(Program, every_index_is_checked_against_what_it_points_into) {
   EXPECT_THAT(error([](Program& p) { p.instructions.back().waits[0].counter = 9999; }), HasSubstr("counter 9999"));
   EXPECT_THAT(error([](Program& p) { p.instructions.back().waits[0].needed = 0; }), HasSubstr("needs 0 of"));
   EXPECT_THAT(error([](Program& p) { p.instructions[0].arrivals[0] = 9999; }), HasSubstr("raises counter 9999"));
+  EXPECT_THAT(error([](Program& p) { p.instructions[0].release_order[0] |= 0xf0; }), HasSubstr("releases page 15 of"));
   EXPECT_THAT(error([](Program& p) { p.outputs[0].storage = 99; }), HasSubstr("output 0: storage 99"));
 }
 
