@@ -45,56 +45,74 @@ class MapTable {
   std::map<std::vector<std::uint64_t>, std::uint16_t> known_;
 };
 
-void emit_nodes(const ir::Graph& graph, const Placement& placement, const std::vector<std::uint32_t>& storage_of,
-                const Stream& stream, program::Program& program) {
+/// The record of one of a node's plans, with storages and maps.
+program::NodeRecord record_of(const ir::Graph& graph, const ir::Node& node, const ops::NodePlan& plan,
+                              const std::vector<std::uint32_t>& storage_of, MapTable& maps) {
+  program::NodeRecord record = plan.record;
+  auto value_of = [&](std::size_t k) {
+    return k < node.operands.size() ? node.operands[k].value : node.outputs[k - node.operands.size()];
+  };
+  for (std::size_t k = 0; k < record.operand_count; ++k) {
+    program::OperandRecord& operand = record.operands[k];
+    operand.storage = storage_of[value_of(k)];
+    if (operand.map == program::kNoMap) continue;
+    MK_CHECK(operand.map < plan.maps.size(), "{}: operand {} has tensor map {} of {}", graph.describe(node), k,
+             operand.map, plan.maps.size());
+    program::TensorMapDescription map = plan.maps[operand.map];
+    map.storage = operand.storage;
+    operand.map = maps.add(map);
+  }
+  return record;
+}
+
+/// A record and an entry of `nodes` for each plan; gives the number of each node's first.
+std::vector<std::uint32_t> emit_nodes(const ir::Graph& graph, const Placement& placement,
+                                      const std::vector<std::uint32_t>& storage_of, const Stream& stream,
+                                      program::Program& program) {
   MapTable maps(program.maps);
+  std::vector<std::uint32_t> first_record;
   for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
     const ir::Node& node = graph.nodes[n];
-    const ops::NodePlan& plan = *placement.nodes[n].plan;
-    program::NodeRecord record = plan.record;
-    record.number = static_cast<std::uint32_t>(n);
-    auto value_of = [&](std::size_t k) {
-      return k < node.operands.size() ? node.operands[k].value : node.outputs[k - node.operands.size()];
-    };
-    for (std::size_t k = 0; k < record.operand_count; ++k) {
-      program::OperandRecord& operand = record.operands[k];
-      operand.storage = storage_of[value_of(k)];
-      if (operand.map == program::kNoMap) continue;
-      MK_CHECK(operand.map < plan.maps.size(), "{}: operand {} has tensor map {} of {}", graph.describe(node), k,
-               operand.map, plan.maps.size());
-      program::TensorMapDescription map = plan.maps[operand.map];
-      map.storage = operand.storage;
-      operand.map = maps.add(map);
+    first_record.push_back(static_cast<std::uint32_t>(program.records.size()));
+    std::uint32_t first = stream.node_first[n];
+    std::string name = node.name;
+    for (const ops::NodePlan* plan = placement.nodes[n].plan.get(); plan != nullptr; plan = plan->rest.get()) {
+      program::NodeRecord& record = program.records.emplace_back(record_of(graph, node, *plan, storage_of, maps));
+      record.number = static_cast<std::uint32_t>(program.nodes.size());
+      const auto count = static_cast<std::uint32_t>(plan->count);
+      program.nodes.push_back({.name = name,
+                               .op = node.op,
+                               .source = node.source,
+                               .icode = plan->icode,
+                               .first = first,
+                               .count = count,
+                               .bytes = plan->cost.bytes,
+                               .operations = plan->cost.operations});
+      first += count;
+      name += ".rest";
     }
-    program.records.push_back(record);
-    program.nodes.push_back({.name = node.name,
-                             .op = node.op,
-                             .source = node.source,
-                             .icode = plan.icode,
-                             .first = stream.node_first[n],
-                             .count = placement.nodes[n].count,
-                             .bytes = plan.cost.bytes,
-                             .operations = plan.cost.operations});
   }
+  return first_record;
 }
 
 void emit_instructions(const Placement& placement, const std::vector<NodeTiles>& tiles, const Stream& stream,
-                       program::Program& program) {
+                       const std::vector<std::uint32_t>& first_record, program::Program& program) {
   const Dependencies& dependencies = stream.dependencies;
   program.counters = dependencies.counters;
   program.instructions.resize(stream.items.size());
   for (std::size_t i = 0; i < stream.items.size(); ++i) {
     const Stream::Item& item = stream.items[i];
     program::Instruction& instruction = program.instructions[i];
-    instruction.node = item.node;
+    instruction.node = first_record[item.node];
     instruction.number = static_cast<std::uint32_t>(i);
     instruction.prefetch_storage = program::kNoPrefetch;
     std::uint64_t release_order = program::kReleaseInOrder;
     if (item.instruction >= 0) {
       const NodeTiles& own = tiles[item.node];
-      const ops::NodePlan& plan = *placement.nodes[item.node].plan;
-      instruction.icode = plan.icode;
-      release_order = plan.release_order;
+      const PlannedInstruction part = planned(placement.nodes[item.node], static_cast<std::uint32_t>(item.instruction));
+      instruction.node += part.part;
+      instruction.icode = part.plan->icode;
+      release_order = part.plan->release_order;
       const auto begin = own.index.begin() + own.index_first[item.instruction];
       const auto end = own.index.begin() + own.index_first[item.instruction + 1];
       std::copy(begin, end, instruction.index);
@@ -141,8 +159,8 @@ program::Program emit(const ir::Graph& graph, const ScheduleOptions& options, co
   program.name = options.name.empty() ? graph.name : options.name;
   program.config = options.config;
   program.storages = std::move(storages.storages);
-  emit_nodes(graph, placement, storages.of_value, stream, program);
-  emit_instructions(placement, tiles, stream, program);
+  const std::vector<std::uint32_t> first_record = emit_nodes(graph, placement, storages.of_value, stream, program);
+  emit_instructions(placement, tiles, stream, first_record, program);
   align_pairs(program);
   for (ir::ValueId id : graph.inputs)
     program.inputs.push_back(port(graph.value(id), ir::View::whole(graph.value(id).tensor), storages.of_value[id]));

@@ -127,7 +127,8 @@ NodeTiles collect_tiles(const ir::Graph& graph, const ir::Node& node, const Plac
   const std::size_t operands = node.operands.size();
   tiles.index_first.reserve(placed.count + 1);
   for (std::uint32_t i = 0; i < placed.count; ++i) {
-    const ops::InstructionPlan plan = placed.plan->instruction(i);
+    const PlannedInstruction own = planned(placed, i);
+    const ops::InstructionPlan plan = own.plan->instruction(own.number);
     if (plan.index.size() > program::kMaxIndices)
       throw CapacityError(fmt::format("{}: an instruction has {} indices; {} are possible", graph.describe(node),
                                       plan.index.size(), program::kMaxIndices));

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ops/gemm/arguments.hpp"
+#include "ops/gemm/cut.hpp"
 #include "ops/gemm/fit.hpp"
 #include "ops/gemm/space.hpp"
 #include "ops/icodes.hpp"
@@ -95,45 +96,8 @@ std::vector<int> blackwell_order(std::int64_t chunks) {
   return order;
 }
 
-enum class Loop : std::uint8_t { hopper, divided, narrow, blackwell };
-
 bool divides(Loop loop) {
   return loop == Loop::divided || loop == Loop::narrow;
-}
-
-/// A tile, and what one takes in clocks: a fixed cost, rounded from traces on an H200, and one for each 64 of K, by
-/// arithmetic: 128 x 256 tiles are bound by the tensor cores, the others by what an SM takes in from L2, 64 bytes a
-/// clock.
-struct LoopShape {
-  Loop loop;
-  std::int64_t rows;
-  std::int64_t columns;
-  std::int64_t fixed_clocks;
-  std::int64_t chunk_clocks;
-};
-constexpr LoopShape kHopperLoops[] = {{Loop::hopper, kHopperRows, kHopperColumns, 7000, 1024},
-                                      {Loop::divided, kDividedRows, kDividedColumns, 5500, 384},
-                                      {Loop::narrow, kDividedRows, kNarrowColumns, 5000, 256}};
-constexpr LoopShape kBlackwellLoop = {Loop::blackwell, kBlackwellRows, kBlackwellColumns, 0, 0};
-
-/// The loop that takes the least time; the seed's tiling knows one loop. A product alone takes whole rounds over the
-/// SMs. Among others its last round is filled by the next one's tiles (TileOrder::rows), or it fills theirs, but where
-/// all of its tiles run at once it takes as long as one of them.
-LoopShape loop_for(const ir::Graph& graph, const Space& space, const PlanOptions& options) {
-  if (options.config.architecture == program::Architecture::sm_100a) return kBlackwellLoop;
-  if (options.tiling == Tiling::seed) return kHopperLoops[0];
-  auto is_product = [](const ir::Node& node) { return node.op == "matmul"; };
-  const auto first = std::ranges::find_if(graph.nodes, is_product);
-  const bool alone = std::find_if(std::next(first), graph.nodes.end(), is_product) == graph.nodes.end();
-  const std::int64_t sms = options.config.sms;
-  auto up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
-  auto clocks = [&](const LoopShape& shape) {  // times the SMs
-    std::int64_t tiles = space.outer0 * space.outer1 * up(space.m, shape.rows) * up(space.n, shape.columns);
-    std::int64_t places = alone ? up(tiles, sms) * sms : std::max(tiles, sms);
-    return places * (shape.fixed_clocks + up(space.k, kStageDepth) * shape.chunk_clocks);
-  };
-  return *std::min_element(std::begin(kHopperLoops), std::end(kHopperLoops),
-                           [&](const LoopShape& a, const LoopShape& b) { return clocks(a) < clocks(b); });
 }
 
 std::uint16_t icode_of(Loop loop, ir::DType type, LayoutB layout) {
@@ -153,6 +117,35 @@ std::uint64_t release_order(std::int64_t depth, Loop loop) {
   std::uint64_t packed = 0;
   for (std::size_t q = 0; q < order.size(); ++q) packed |= static_cast<std::uint64_t>(order[q]) << (4 * q);
   return packed;
+}
+
+/// The instructions of some rows.
+std::unique_ptr<NodePlan> plan_rows(Space space, const LoopShape& shape, Rows rows, const PlanOptions& options) {
+  LayoutB layout = std::get<LayoutB>(layout_of_b(space));
+  bool paired = shape.loop == Loop::blackwell && options.tiling == Tiling::seed && options.config.cluster == 2;
+  space.record.operands[0].map = 0;
+  space.record.operands[1].map = 1;
+  for (int k = 0; k < 2; ++k) space.record.operands[k].flags |= program::kOperandBulk;
+  // Both operands lie in shared memory as rows of 64 elements with the 128-byte swizzle.
+  program::TensorMapDescription a = map_of(space.views[0], space.in, 0, kStageDepth, static_cast<int>(shape.rows));
+  program::TensorMapDescription b =
+      layout == LayoutB::k_major
+          ? map_of(space.views[1].transpose(2, 3), space.in, 1, kStageDepth, static_cast<int>(shape.columns))
+          : map_of(space.views[1], space.in, 1, 64, divides(shape.loop) ? kDividedDepth : kStageDepth);
+  std::uint16_t icode = icode_of(shape.loop, space.in, layout);
+  std::uint64_t order = release_order(space.k, shape.loop);
+  auto plan = std::make_unique<TilePlan>(
+      std::move(space),
+      TileShape{.rows = paired ? 2 * shape.rows : shape.rows,
+                .columns = shape.columns,
+                .paired = paired,
+                .order = options.tiling == Tiling::seed || shape.loop == Loop::blackwell ? TileOrder::columns
+                                                                                         : TileOrder::rows},
+      rows);
+  plan->icode = icode;
+  plan->release_order = order;
+  plan->maps = {a, b};
+  return plan;
 }
 
 }  // namespace
@@ -187,30 +180,9 @@ std::optional<std::string> Gemm::unsuited(const ir::Graph& graph, const ir::Node
 
 std::unique_ptr<NodePlan> Gemm::plan(const ir::Graph& graph, const ir::Node& node, const PlanOptions& options) const {
   Space space = std::get<Space>(make_space(graph, node));
-  LayoutB layout = std::get<LayoutB>(layout_of_b(space));
-  LoopShape shape = loop_for(graph, space, options);
-  bool paired = shape.loop == Loop::blackwell && options.tiling == Tiling::seed && options.config.cluster == 2;
-  space.record.operands[0].map = 0;
-  space.record.operands[1].map = 1;
-  for (int k = 0; k < 2; ++k) space.record.operands[k].flags |= program::kOperandBulk;
-  // Both operands lie in shared memory as rows of 64 elements with the 128-byte swizzle.
-  program::TensorMapDescription a = map_of(space.views[0], space.in, 0, kStageDepth, static_cast<int>(shape.rows));
-  program::TensorMapDescription b =
-      layout == LayoutB::k_major
-          ? map_of(space.views[1].transpose(2, 3), space.in, 1, kStageDepth, static_cast<int>(shape.columns))
-          : map_of(space.views[1], space.in, 1, 64, divides(shape.loop) ? kDividedDepth : kStageDepth);
-  std::uint16_t icode = icode_of(shape.loop, space.in, layout);
-  std::uint64_t order = release_order(space.k, shape.loop);
-  auto plan = std::make_unique<TilePlan>(
-      std::move(space),
-      TileShape{.rows = paired ? 2 * shape.rows : shape.rows,
-                .columns = shape.columns,
-                .paired = paired,
-                .order = options.tiling == Tiling::seed || shape.loop == Loop::blackwell ? TileOrder::columns
-                                                                                         : TileOrder::rows});
-  plan->icode = icode;
-  plan->release_order = order;
-  plan->maps = {a, b};
+  const Cut cut = cut_for(graph, space, options);
+  std::unique_ptr<NodePlan> plan = plan_rows(space, cut.upper, {0, cut.rows}, options);
+  if (cut.rows < space.m) plan->rest = plan_rows(space, cut.lower, {cut.rows, space.m}, options);
   return plan;
 }
 

@@ -98,19 +98,21 @@ std::variant<Space, std::string> make_space(const ir::Graph& graph, const ir::No
   return space;
 }
 
-TilePlan::TilePlan(Space space, TileShape shape)
+TilePlan::TilePlan(Space space, TileShape shape, Rows rows)
     : space_(std::move(space)),
       shape_(shape),
-      row_tiles_(divide_up(space_.m, shape.rows)),
+      rows_(rows),
+      row_tiles_(divide_up(rows.end - rows.begin, shape.rows)),
       column_tiles_(divide_up(space_.n, shape.columns)) {
   views = space_.views;
   record = space_.record;
   paired = shape_.paired;
   count = space_.outer0 * space_.outer1 * row_tiles_ * column_tiles_ * (paired ? 2 : 1);
   std::int64_t batch = space_.outer0 * space_.outer1;
-  cost.operations = 2 * batch * space_.m * space_.n * space_.k;
-  cost.bytes = batch * (space_.m * space_.k + space_.k * space_.n) * ir::size_of(space_.in) +
-               batch * space_.m * space_.n * ir::size_of(space_.out);
+  std::int64_t m = rows.end - rows.begin;
+  cost.operations = 2 * batch * m * space_.n * space_.k;
+  cost.bytes = batch * (m * space_.k + space_.k * space_.n) * ir::size_of(space_.in) +
+               batch * m * space_.n * ir::size_of(space_.out);
 }
 
 InstructionPlan TilePlan::instruction(std::int64_t i) const {
@@ -121,13 +123,13 @@ InstructionPlan TilePlan::instruction(std::int64_t i) const {
   auto [row_tile, column_tile] = tile_at(shape_.order, tile % tiles, row_tiles_, column_tiles_);
   std::int64_t outer1 = tile / tiles % space_.outer1;
   std::int64_t outer0 = tile / tiles / space_.outer1;
-  std::int64_t row = row_tile * shape_.rows;
+  std::int64_t row = rows_.begin + row_tile * shape_.rows;
   std::int64_t column = column_tile * shape_.columns;
-  std::int64_t row_end = std::min(row + shape_.rows, space_.m);
+  std::int64_t row_end = std::min(row + shape_.rows, rows_.end);
   std::int64_t column_end = std::min(column + shape_.columns, space_.n);
   std::int64_t own_rows = paired ? shape_.rows / 2 : shape_.rows;
   std::int64_t own_row = row + half * own_rows;
-  std::int64_t own_end = std::max(own_row, std::min(own_row + own_rows, space_.m));
+  std::int64_t own_end = std::max(own_row, std::min(own_row + own_rows, rows_.end));
   InstructionPlan plan;
   for (std::int64_t word : {outer0, outer1, own_row, column, own_end - own_row, column_end - column, space_.k})
     plan.index.push_back(static_cast<std::int32_t>(word));

@@ -30,14 +30,21 @@ struct TileShape {
   TileOrder order = TileOrder::columns;
 };
 
+/// Of every matrix of a batch, [begin, end).
+struct Rows {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
+
 class TilePlan final : public NodePlan {
  public:
-  TilePlan(Space space, TileShape shape);
+  TilePlan(Space space, TileShape shape, Rows rows);
   InstructionPlan instruction(std::int64_t i) const override;
 
  private:
   Space space_;
   TileShape shape_;
+  Rows rows_;
   std::int64_t row_tiles_;
   std::int64_t column_tiles_;
 };

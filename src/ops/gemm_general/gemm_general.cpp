@@ -41,7 +41,8 @@ std::unique_ptr<NodePlan> GemmGeneral::plan(const ir::Graph& graph, const ir::No
   TileShape shape{.rows = kHopperRows,
                   .columns = kHopperColumns,
                   .order = options.tiling == Tiling::seed ? TileOrder::columns : TileOrder::rows};
-  auto plan = std::make_unique<TilePlan>(std::move(space), shape);
+  const Rows all{0, space.m};
+  auto plan = std::make_unique<TilePlan>(std::move(space), shape, all);
   plan->icode = in == ir::DType::f32    ? kIcode_gemm_general_f32
                 : in == ir::DType::bf16 ? kIcode_gemm_general_bf16
                                         : kIcode_gemm_general_f16;
