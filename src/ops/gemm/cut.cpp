@@ -8,13 +8,22 @@ namespace megakittens::ops::gemm {
 namespace {
 
 /// From the largest to the smallest.
-constexpr LoopShape kHopperLoops[] = {{Loop::hopper, kHopperRows, kHopperColumns, 7000, 1024},
-                                      {Loop::divided, kDividedRows, kDividedColumns, 5500, 384},
-                                      {Loop::narrow, kDividedRows, kNarrowColumns, 5000, 256}};
+constexpr LoopShape kHopperLoops[] = {{Loop::hopper, kHopperRows, kHopperColumns, 5700, 1024},
+                                      {Loop::medium, kHopperRows, kMediumColumns, 4100, 512},
+                                      {Loop::divided, kDividedRows, kDividedColumns, 3900, 384},
+                                      {Loop::narrow, kDividedRows, kNarrowColumns, 3400, 256}};
 constexpr LoopShape kBlackwellLoop = {Loop::blackwell, kBlackwellRows, kBlackwellColumns, 0, 0};
 
+/// An SM's first tile of another shape takes so much longer.
+constexpr std::int64_t kChangeClocks = 4000;
 /// Two shapes must take less than this part of what the best single one takes: the figures are rounded.
 constexpr double kWorthTwoShapes = 0.95;
+
+/// From a tile's end until one that reads it may begin.
+constexpr std::int64_t kHandOffClocks = 2000;
+constexpr int kChainProducts = 3;
+/// Of more rounds the last one is a small part.
+constexpr std::int64_t kManyRounds = 8;
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
@@ -33,14 +42,44 @@ Run run_of(const Space& space, const LoopShape& shape, std::int64_t rows) {
 
 /// Until the last SM is done: SM i takes tiles i, i + SMs, ... of the list.
 std::int64_t clocks_alone(const Run& upper, const Run& lower, std::int64_t sms) {
-  const std::int64_t ahead =
-      upper.tiles % sms;  // so many SMs have one upper tile more; the first lower ones are not theirs
-  const std::int64_t rounds = lower.tiles / sms;
-  const std::int64_t left = lower.tiles % sms;
-  const std::int64_t others = upper.tiles / sms * upper.clocks + (rounds + (left > 0 ? 1 : 0)) * lower.clocks;
+  // So many SMs have one upper tile more; the first lower ones are not theirs.
+  const std::int64_t ahead = upper.tiles % sms;
+  auto clocks = [&](std::int64_t uppers, std::int64_t lowers) {
+    return uppers * upper.clocks + (lowers > 0 && uppers > 0 ? kChangeClocks : 0) + lowers * lower.clocks;
+  };
+  const std::int64_t rounds = lower.tiles / sms, left = lower.tiles % sms;
+  const std::int64_t others = clocks(upper.tiles / sms, rounds + (left > 0 ? 1 : 0));
   if (ahead == 0) return others;
-  return std::max(others,
-                  (upper.tiles / sms + 1) * upper.clocks + (rounds + (left > sms - ahead ? 1 : 0)) * lower.clocks);
+  return std::max(others, clocks(upper.tiles / sms + 1, rounds + (left > sms - ahead ? 1 : 0)));
+}
+
+/// Until three such products are done of which each reads the rows of the one before: by going through their tiles as
+/// the SMs do.
+std::int64_t clocks_in_chain(const Space& space, const LoopShape& shape, std::int64_t sms) {
+  const Run run = run_of(space, shape, space.m);
+  if (run.tiles > kManyRounds * sms) return kChainProducts * run.tiles * run.clocks / sms;
+  const std::int64_t row_tiles = divide_up(space.m, shape.rows), column_tiles = divide_up(space.n, shape.columns);
+  const std::int64_t batches = space.outer0 * space.outer1;
+  std::vector<std::size_t> band_of;  // a tile's row of tiles, over the whole batch
+  for (std::int64_t batch = 0; batch < batches; ++batch)
+    for (std::int64_t j = 0; j < row_tiles * column_tiles; ++j) {
+      const std::int64_t row = tile_at(TileOrder::rows, j, row_tiles, column_tiles).first;
+      band_of.push_back(static_cast<std::size_t>(batch * row_tiles + row));
+    }
+  std::vector<std::int64_t> idle(static_cast<std::size_t>(sms));  // from when on each SM is
+  std::vector<std::int64_t> done(static_cast<std::size_t>(batches * row_tiles));
+  std::vector<std::int64_t> before(done.size(), -kHandOffClocks);
+  std::size_t sm = 0;
+  for (int product = 0; product < kChainProducts; ++product) {
+    std::ranges::fill(done, 0);
+    for (const std::size_t band : band_of) {
+      idle[sm] = std::max(idle[sm], before[band] + kHandOffClocks) + run.clocks;
+      done[band] = std::max(done[band], idle[sm]);
+      sm = sm + 1 == idle.size() ? 0 : sm + 1;
+    }
+    before = done;
+  }
+  return *std::ranges::max_element(idle);
 }
 
 /// Whether the graph has one product only.
@@ -50,11 +89,8 @@ bool alone(const ir::Graph& graph) {
   return std::find_if(std::next(first), graph.nodes.end(), is_product) == graph.nodes.end();
 }
 
-const LoopShape& best_among_others(const Space& space, std::int64_t sms) {
-  auto clocks = [&](const LoopShape& shape) {  // times the SMs
-    const Run run = run_of(space, shape, space.m);
-    return std::max(run.tiles, sms) * run.clocks;
-  };
+const LoopShape& best_in_chain(const Space& space, std::int64_t sms) {
+  auto clocks = [&](const LoopShape& shape) { return clocks_in_chain(space, shape, sms); };
   return *std::ranges::min_element(kHopperLoops, {}, clocks);
 }
 
@@ -84,7 +120,7 @@ Cut cut_for(const ir::Graph& graph, const Space& space, const PlanOptions& optio
   if (options.config.architecture == program::Architecture::sm_100a) return whole(kBlackwellLoop);
   if (options.tiling == Tiling::seed) return whole(kHopperLoops[0]);
   if (alone(graph)) return best_alone(space, options.config);
-  return whole(best_among_others(space, options.config.sms));
+  return whole(best_in_chain(space, options.config.sms));
 }
 
 }  // namespace megakittens::ops::gemm

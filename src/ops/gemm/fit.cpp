@@ -40,6 +40,8 @@ Form form_of(std::uint16_t icode, program::Architecture architecture) {
     return {false, n_major, true, type, kDividedRows, kNarrowColumns, kDividedDepth};
   if (icode >= kIcode_gemm_divided_bf16_kmajor)
     return {false, n_major, true, type, kDividedRows, kDividedColumns, kDividedDepth};
+  if (icode >= kIcode_gemm_medium_bf16_kmajor)
+    return {false, n_major, true, type, kHopperRows, kMediumColumns, kStageDepth};
   if (architecture == program::Architecture::sm_100a)
     return {false, n_major, false, type, kBlackwellRows, kBlackwellColumns, kStageDepth};
   return {false, n_major, false, type, kHopperRows, kHopperColumns, kStageDepth};

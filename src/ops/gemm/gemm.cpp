@@ -71,14 +71,16 @@ std::vector<int> hopper_order(std::int64_t fills, bool divided) {
   return order;
 }
 
-/// The same of the loop with 64 columns: each of the last stages' pages, then that of the sums.
-std::vector<int> narrow_order(std::int64_t fills) {
+/// The same of the loops whose stages are pages: unused ones, then each of the last stages' pages. Page 6 is unused, or
+/// carries sums at the end.
+std::vector<int> together_order(std::int64_t fills, bool divided) {
   constexpr int kStages = 6;
   std::vector<int> order;
   for (int lid = static_cast<int>(std::min<std::int64_t>(fills, kStages)); lid < kStages; ++lid) order.push_back(lid);
+  if (!divided) order.push_back(kPageSums);
   for (std::int64_t k = std::max<std::int64_t>(0, fills - kStages); k < fills; ++k)
     order.push_back(static_cast<int>(k % kStages));
-  order.push_back(kPageSums);
+  if (divided) order.push_back(kPageSums);
   return order;
 }
 
@@ -102,17 +104,19 @@ bool divides(Loop loop) {
 
 std::uint16_t icode_of(Loop loop, ir::DType type, LayoutB layout) {
   // In each group of four: bf16 and f16, each K-major and N-major.
-  int group = loop == Loop::divided  ? kIcode_gemm_divided_bf16_kmajor
-              : loop == Loop::narrow ? kIcode_gemm_narrow_bf16_kmajor
-                                     : kIcode_gemm_bf16_kmajor;
+  int group = loop == Loop::medium    ? kIcode_gemm_medium_bf16_kmajor
+              : loop == Loop::divided ? kIcode_gemm_divided_bf16_kmajor
+              : loop == Loop::narrow  ? kIcode_gemm_narrow_bf16_kmajor
+                                      : kIcode_gemm_bf16_kmajor;
   return static_cast<std::uint16_t>(group + (type == ir::DType::f16 ? 2 : 0) + (layout == LayoutB::n_major ? 1 : 0));
 }
 
 std::uint64_t release_order(std::int64_t depth, Loop loop) {
   std::int64_t stage = divides(loop) ? kDividedDepth : kStageDepth;
   std::int64_t fills = (depth + stage - 1) / stage;
+  const bool together = loop == Loop::medium || loop == Loop::narrow;
   std::vector<int> order = loop == Loop::blackwell ? blackwell_order(fills)
-                           : loop == Loop::narrow  ? narrow_order(fills)
+                           : together              ? together_order(fills, divides(loop))
                                                    : hopper_order(fills, divides(loop));
   std::uint64_t packed = 0;
   for (std::size_t q = 0; q < order.size(); ++q) packed |= static_cast<std::uint64_t>(order[q]) << (4 * q);

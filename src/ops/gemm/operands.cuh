@@ -15,6 +15,7 @@ struct Kind {
   bool exact;    ///< fp32
   bool f16;
   bool n_major;
+  bool medium;   ///< Hopper: 128 columns
   bool divided;  ///< Hopper: 64 rows, K divided between the warpgroups
   bool narrow;   ///< and 64 columns, not 128
 
@@ -23,6 +24,7 @@ struct Kind {
     const uint32_t icode = c.word(0) & 0xffff;
     general = icode >= kIcode_gemm_general_bf16;
     exact = icode == kIcode_gemm_general_f32;
+    medium = icode >= kIcode_gemm_medium_bf16_kmajor && icode < kIcode_gemm_divided_bf16_kmajor;
     divided = !general && icode >= kIcode_gemm_divided_bf16_kmajor;
     narrow = !general && icode >= kIcode_gemm_narrow_bf16_kmajor;
     const uint32_t which = (icode - kIcode_gemm_bf16_kmajor) % 4;
@@ -78,7 +80,8 @@ MK_DEVICE void copy_boxes(uint32_t to, uint32_t step_bytes, const Source& from, 
 }
 
 /// Copies the operands that this role stands for into every stage (row 1). Tile: kStages, kRows, kColumns and kDepth of
-/// a stage, page_a and page_b of a stage, opens_page_a (the stage is the first in its page), and offset_a in that page.
+/// a stage, page_a and page_b of a stage, kTogether (they are one), opens_page_a (the stage is the first in its page),
+/// and offset_a in that page.
 /// One lane. Small products wait for this loop: it carries its place along, and what can be done is done before the
 /// waits for other SMs.
 template <class Tile, class B>
@@ -100,8 +103,8 @@ MK_DEVICE void bring(Context<B>& c, bool dependent) {
     const uint32_t page_a = device::mapped_page(pages, Tile::page_a(stage));
     const uint32_t page_b = device::mapped_page(pages, Tile::page_b(stage));
     if (k < Tile::kStages) {
-      if (with_b) wait_physical_page(c, page_b);
-      if (with_a && Tile::opens_page_a(stage)) wait_physical_page(c, page_a);
+      if (with_b || Tile::kTogether) wait_physical_page(c, page_b);
+      if (with_a && !Tile::kTogether && Tile::opens_page_a(stage)) wait_physical_page(c, page_a);
       if (k == 0 && dependent && wait_counters(c, 0xff & ~program::kGuardWrite)) ptx::fence_proxy_async_global();
     }
     fill_stage(c, k, bytes);
@@ -129,12 +132,13 @@ MK_DEVICE void bring_nothing(Context<B>& c, bool dependent) {
   fill_stage(c, 0, 0);
 }
 
-// Kind reads an icode as its place in this order: three times bf16 and f16, each K-major and N-major.
+// Kind reads an icode as its place in this order: four times bf16 and f16, each K-major and N-major.
 static_assert(kIcode_gemm_bf16_nmajor == kIcode_gemm_bf16_kmajor + 1 &&
               kIcode_gemm_f16_kmajor == kIcode_gemm_bf16_kmajor + 2 &&
-              kIcode_gemm_divided_bf16_kmajor == kIcode_gemm_bf16_kmajor + 4 &&
-              kIcode_gemm_narrow_bf16_kmajor == kIcode_gemm_bf16_kmajor + 8 &&
-              kIcode_gemm_narrow_f16_nmajor == kIcode_gemm_bf16_kmajor + 11 &&
-              kIcode_gemm_general_bf16 == kIcode_gemm_bf16_kmajor + 12);
+              kIcode_gemm_medium_bf16_kmajor == kIcode_gemm_bf16_kmajor + 4 &&
+              kIcode_gemm_divided_bf16_kmajor == kIcode_gemm_bf16_kmajor + 8 &&
+              kIcode_gemm_narrow_bf16_kmajor == kIcode_gemm_bf16_kmajor + 12 &&
+              kIcode_gemm_narrow_f16_nmajor == kIcode_gemm_bf16_kmajor + 15 &&
+              kIcode_gemm_general_bf16 == kIcode_gemm_bf16_kmajor + 16);
 
 }  // namespace megakittens::ops::gemm

@@ -18,6 +18,7 @@ using gemm::Kind;
 
 struct Tile {
   static constexpr uint32_t kStages = 3, kRows = 256, kColumns = 256, kDepth = gemm::kStageDepth;
+  static constexpr bool kTogether = false;  ///< A and B of a stage share a page
   static MK_DEVICE uint32_t page_a(uint32_t stage) { return 2 * stage; }
   static MK_DEVICE uint32_t page_b(uint32_t stage) { return 2 * stage + 1; }
   static MK_DEVICE bool opens_page_a(uint32_t) { return true; }

@@ -1,6 +1,6 @@
 // Hopper's device half of all GEMM icodes. Here: both warpgroups on one 128 x 256 tile, four stages of 64 along K.
-// Small products have smaller tiles (sm90_divided.cuh). Main loops differ by type and layout; the epilogue is one.
-// Page 6 is passed on.
+// Smaller products have smaller tiles (sm90_medium.cuh, sm90_divided.cuh). Main loops differ by type and layout; the
+// epilogue is one. Page 6 is passed on.
 #pragma once
 
 #include "device/arch/sm90/descriptor.cuh"
@@ -11,6 +11,7 @@
 #include "ops/gemm/short_epilogue.cuh"
 #include "ops/gemm/sm90_copies.cuh"
 #include "ops/gemm/sm90_divided.cuh"
+#include "ops/gemm/sm90_medium.cuh"
 
 namespace megakittens::ops::sm90 {
 
@@ -101,6 +102,8 @@ struct Gemm : Quiet {
       bring_together<NarrowTile>(c, dependent);
     else if (kind.divided)
       gemm::bring<WideTile>(c, dependent);
+    else if (kind.medium)
+      gemm::bring<MediumTile>(c, dependent);
     else
       gemm::bring<Tile>(c, dependent);
   }
@@ -114,6 +117,7 @@ struct Gemm : Quiet {
       const bool used =
           kind.general   ? lid == kGeneralPageA || lid == kGeneralPageB
           : kind.divided ? lid == kPageSums || (kind.narrow ? NarrowTile::used(lid, count) : WideTile::used(lid, count))
+          : kind.medium  ? MediumTile::used(lid, count)
                          : Tile::used(lid, count);
       if (used) continue;
       wait_page(c, lid);
@@ -132,6 +136,9 @@ struct Gemm : Quiet {
     } else if (kind.divided) {
       part = divided_part<WideTile>(c);
       if (run_divided<WideTile>(c, kind, acc)) return;
+    } else if (kind.medium) {
+      part = medium_part(c);
+      if (run_medium(c, kind, acc)) return;
     } else if (run_whole(c, kind, part, acc)) {
       return;
     }

@@ -22,27 +22,30 @@ struct DividedTile : Layout {
   static constexpr uint32_t kHalfBytesA = kRows * 128;     ///< 64 of K
   static constexpr uint32_t kHalfBytesB = kColumns * 128;  ///< K-major
   static constexpr uint32_t kBlockBytesB = kDepth * 128;   ///< N-major: 64 columns
+  /// From what the lower warpgroup multiplies to what the upper one does: the other half of K.
+  static constexpr uint32_t kUpperA = kHalfBytesA, kUpperB = kHalfBytesB, kUpperNMajorB = 64 * 128;
   static constexpr int32_t kHalfColumns = kTileColumns / 2;
-  static constexpr uint32_t kHalfSums = kHalfColumns / 2;  ///< a lane's share of 64 rows of half the columns
+  static constexpr uint32_t kSums = kColumns / 2;                             ///< a lane's share of 64 rows
+  static constexpr uint32_t kHalfSums = kHalfColumns / 2;                     ///< and of half the columns
   static constexpr uint32_t kSumsBytes = kHalfSums * 4 * device::kWarpLanes;  ///< a warp's
 };
 
 inline constexpr uint32_t kPageSums = 6;
 
-/// sums += A * B over the warpgroup's half of K. The last stage is left to exchange_halves to release.
+/// sums += A * B over the warpgroup's part of every stage, 64 of K. The last stage is left to the caller to release.
 template <class In, bool kTransB, class Tile, class B>
-MK_DEVICE void multiply_half(Context<B>& c, Lanes<float> (&sums)[2 * Tile::kHalfSums]) {
+MK_DEVICE void multiply_part(Context<B>& c, Lanes<float> (&sums)[Tile::kSums]) {
   using namespace megakittens::sm90;
   using device::Swizzle;
   constexpr uint32_t kStepB = kTransB ? k_step_n_major(Swizzle::k128B) : k_step_k_major();
-  const uint32_t half = c.warp / 4, count = gemm::stages<Tile>(c), pages = c.page_map();
+  const uint32_t warpgroup = c.warp / 4, count = gemm::stages<Tile>(c), pages = c.page_map();
   auto a_of = [&](uint32_t stage) MK_INLINE {
-    return k_major(address_a<Tile>(c, pages, stage) + half * Tile::kHalfBytesA, Swizzle::k128B);
+    return k_major(address_a<Tile>(c, pages, stage) + warpgroup * Tile::kUpperA, Swizzle::k128B);
   };
   auto b_of = [&](uint32_t stage) MK_INLINE {
     const uint32_t at = address_b<Tile>(c, pages, stage);
-    return kTransB ? n_major(at + half * Tile::kHalfBytesA, Swizzle::k128B, Tile::kBlockBytesB)
-                   : k_major(at + half * Tile::kHalfBytesB, Swizzle::k128B);
+    return kTransB ? n_major(at + warpgroup * Tile::kUpperNMajorB, Swizzle::k128B, Tile::kBlockBytesB)
+                   : k_major(at + warpgroup * Tile::kUpperB, Swizzle::k128B);
   };
   uint32_t stage = 0;
   uint64_t a = a_of(stage), b = b_of(stage);
@@ -66,6 +69,29 @@ MK_DEVICE void multiply_half(Context<B>& c, Lanes<float> (&sums)[2 * Tile::kHalf
   ptx::keep_in_order(sums);
 }
 
+/// The same for the types and layouts that there are, from zeros on.
+template <class Tile, class B>
+MK_DEVICE void multiply_part(Context<B>& c, const Kind& kind, Lanes<float> (&sums)[Tile::kSums]) {
+  MK_UNROLL for (uint32_t i = 0; i < Tile::kSums; ++i) sums[i] = 0.0f;
+  if (kind.n_major) {
+    if (kind.f16)
+      multiply_part<device::F16, true, Tile>(c, sums);
+    else
+      multiply_part<device::Bf16, true, Tile>(c, sums);
+  } else {
+    if (kind.f16)
+      multiply_part<device::F16, false, Tile>(c, sums);
+    else
+      multiply_part<device::Bf16, false, Tile>(c, sums);
+  }
+}
+
+/// For code that has no short epilogue: the warp's sums at the beginning of acc.
+template <uint32_t kSums, uint32_t kCount>
+MK_DEVICE void keep_sums(const Lanes<float> (&sums)[kSums], Lanes<float> (&acc)[kCount]) {
+  MK_UNROLL for (uint32_t i = 0; i < kCount; ++i) acc[i] = i < kSums ? sums[i % kSums] : Lanes<float>(0.0f);
+}
+
 /// Sends half of the sums, from number kFirst on, to the partner warp, w +- 4. Sixteen bytes a lane and turn.
 template <uint32_t kFirst, uint32_t kCount>
 MK_DEVICE void send_sums(Lanes<uint32_t> address, const Lanes<float> (&sums)[kCount]) {
@@ -79,7 +105,7 @@ MK_DEVICE void send_sums(Lanes<uint32_t> address, const Lanes<float> (&sums)[kCo
 /// half = this warpgroup's half of the tile's columns, summed over both warpgroups. The page of the sums is this
 /// instruction's already. While the warpgroups wait for each other they release the last stage.
 template <class Tile, class B>
-MK_DEVICE void exchange_halves(Context<B>& c, const Lanes<float> (&sums)[2 * Tile::kHalfSums],
+MK_DEVICE void exchange_halves(Context<B>& c, const Lanes<float> (&sums)[Tile::kSums],
                                Lanes<float> (&half)[Tile::kHalfSums]) {
   constexpr uint32_t kHalfSums = Tile::kHalfSums;
   const uint32_t page = c.page_address(kPageSums), count = gemm::stages<Tile>(c);
@@ -114,7 +140,6 @@ MK_DEVICE TilePart divided_part(const Context<B>& c) {
 /// A divided instruction. Where its code has no short epilogue the result is false, and the warp's part lies in acc.
 template <class Tile, uint32_t kCount, class B>
 MK_DEVICE bool run_divided(Context<B>& c, const Kind& kind, Lanes<float> (&acc)[kCount]) {
-  constexpr uint32_t kHalfSums = Tile::kHalfSums;
   const TilePart part = divided_part<Tile>(c);
   ShortEpilogue<static_cast<uint32_t>(Tile::kHalfColumns)> epilogue;
   epilogue.prepare(c, part, Tile::kRows, Tile::kColumns);
@@ -122,23 +147,12 @@ MK_DEVICE bool run_divided(Context<B>& c, const Kind& kind, Lanes<float> (&acc)[
   wait_stage_full_warp(c, 0);
   if (c.aborted) epilogue.add = false;
   epilogue.prefetch_before();
-  Lanes<float> sums[2 * kHalfSums];
-  MK_UNROLL for (uint32_t i = 0; i < 2 * kHalfSums; ++i) sums[i] = 0.0f;
-  if (kind.n_major) {
-    if (kind.f16)
-      multiply_half<device::F16, true, Tile>(c, sums);
-    else
-      multiply_half<device::Bf16, true, Tile>(c, sums);
-  } else {
-    if (kind.f16)
-      multiply_half<device::F16, false, Tile>(c, sums);
-    else
-      multiply_half<device::Bf16, false, Tile>(c, sums);
-  }
-  Lanes<float> half[kHalfSums];
+  Lanes<float> sums[Tile::kSums];
+  multiply_part<Tile>(c, kind, sums);
+  Lanes<float> half[Tile::kHalfSums];
   exchange_halves<Tile>(c, sums, half);
   if (!epilogue.usable) {
-    MK_UNROLL for (uint32_t i = 0; i < kCount; ++i) acc[i] = i < kHalfSums ? half[i % kHalfSums] : Lanes<float>(0.0f);
+    keep_sums(half, acc);
     return false;
   }
   wait_writable_warp(c);

@@ -1,5 +1,5 @@
-// How Hopper's loops lay stages out in pages. Wide tiles: B of stage s fills logical page s; A of stages 0 and 1 shares
-// page 4, of 2 and 3 page 5. Narrow ones: stage s is page s, B before A.
+// How Hopper's loops lay stages out in pages. 128 x 256 and 64 x 128: B of stage s fills logical page s; A of stages 0
+// and 1 shares page 4, of 2 and 3 page 5. 128 x 128 and 64 x 64: stage s is page s, B before A.
 #pragma once
 
 #include "ops/gemm/operands.cuh"
@@ -38,8 +38,8 @@ MK_DEVICE uint32_t address_b(const Context<B>& c, uint32_t pages, uint32_t stage
   return c.base + device::mapped_page(pages, Layout::page_b(stage)) * B::kPageBytes;
 }
 
-/// Stages of 64 columns are half as large, so that there are more: on an H200 a stage is full again 1,700 clocks after
-/// it was freed (seen by the loading lane, requested, loaded), and its products take 256.
+/// Half as large stages, so that there are more: on an H200 a stage is full again 1,700 clocks after it was freed (seen
+/// by the loading lane, requested, loaded), and its products take 256 clocks of a 64 x 64 tile, 512 of a 128 x 128 one.
 struct StagePages {
   static constexpr bool kTogether = true;
   static constexpr uint32_t kStages = 6;
