@@ -8,6 +8,7 @@
 #include "support/device_run.hpp"
 #include "support/error.hpp"
 #include "support/graphs.hpp"
+#include "support/tiled_products.hpp"
 
 namespace megakittens::test {
 namespace {
@@ -74,12 +75,14 @@ void expect_right(const ir::Graph& graph, bool fusion = true) {
   }
 }
 
-void expect_the_emulators_bits(const ir::Graph& graph, const Configuration& configuration,
-                               const schedule::ScheduleOptions& how) {
+/// Gives the tiles of its products.
+std::set<std::string> expect_the_emulators_bits(const ir::Graph& graph, const Configuration& configuration,
+                                                const schedule::ScheduleOptions& how) {
   DeviceRun run(graph, how);
   run.take_integers();
   run.run();
   EXPECT_EQ(run.difference_from_emulator(), "") << configuration.text();
+  return tiles_of(run.program);
 }
 
 /// a @ w, each of them stored as it is and transposed: four products of whole numbers.
@@ -115,14 +118,31 @@ TEST_F(Gpu, the_mlp_is_right_fused_and_unfused) {
 }
 
 TEST_F(Gpu, whole_numbers_give_the_emulators_bits) {
-  // Tiles of 128 x 256, 64 x 128 and 64 x 64, and the general ones, with edges and without.
-  for (auto [rows, width] : {std::pair{512, 512}, {1024, 1024}, {200, 264}, {129, 101}})
-    for (const Configuration& configuration : kConfigurations) {
-      SCOPED_TRACE(fmt::format("{} x {}", rows, width));
+  for (const Configuration& configuration : kConfigurations) {
+    std::set<std::string> tiles;
+    for (auto [rows, width, sms] :
+         {std::tuple{512, 512, 4}, {512, 512, 16}, {1024, 1024, 132}, {200, 264, 132}, {129, 101, 132}}) {
+      SCOPED_TRACE(fmt::format("{} x {} on {} SMs", rows, width, sms));
       schedule::ScheduleOptions how = configuration.options();
-      if (rows == 512) how.config.sms = 4;  // few SMs take the largest tiles
-      expect_the_emulators_bits(mlp(rows, width, 2), configuration, how);
+      how.config.sms = static_cast<std::uint32_t>(sms);
+      tiles.merge(expect_the_emulators_bits(mlp(rows, width, 2), configuration, how));
     }
+    const std::set<std::string> all{"gemm", "gemm_medium", "gemm_divided", "gemm_narrow", "gemm_general"};
+    EXPECT_EQ(tiles, all);
+  }
+}
+
+TEST_F(Gpu, every_tile_and_two_of_them_in_one_product_give_the_emulators_bits) {
+  for (const TiledProduct& product : tiled_products())
+    for (DType dtype : {DType::bf16, DType::f16})
+      for (const Configuration& configuration : kConfigurations) {
+        SCOPED_TRACE(product.text());
+        schedule::ScheduleOptions how = configuration.options();
+        how.config.sms = product.sms;
+        const bool turned = dtype == DType::f16;  // the other layouts: products_in_all_transposes
+        const auto tiles = expect_the_emulators_bits(graph_of(product, dtype, turned), configuration, how);
+        if (configuration.cluster == 2) EXPECT_EQ(tiles, product.tiles);
+      }
 }
 
 TEST_F(Gpu, whole_numbers_of_every_type_give_the_emulators_bits_in_products_casts_and_writes) {

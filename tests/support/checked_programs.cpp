@@ -74,6 +74,20 @@ ir::Graph product_then_tiles() {
   b.output(b.relu(b.input("y", DType::bf16, {128, 128})));
   return b.build();
 }
+/// The same of a tile whose stages are pages, and come round again.
+ir::Graph medium_then_tiles() {
+  Builder b("medium_then_tiles");
+  b.output(b.matmul(b.input("x", DType::bf16, {128, 512}), b.input("w", DType::bf16, {512, 128})));
+  b.output(b.relu(b.input("y", DType::bf16, {128, 128})));
+  return b.build();
+}
+/// A product alone that ends in smaller tiles than it begins with.
+ir::Graph two_tiles() {
+  Builder b("two_tiles");
+  const Handle x = b.input("x", DType::bf16, {520, 392}), w = b.input("w", DType::bf16, {392, 136});
+  b.output(b.relu(b.matmul(b.relu(x), w)));
+  return b.build();
+}
 /// A product whose warpgroups exchange sums through a page until it has been written, then a tiled node that passes
 /// that page on.
 ir::Graph sums_then_tiles() {
@@ -190,6 +204,7 @@ const std::vector<CheckedProgram>& fault_programs() {
       {"reuse", reuse, hopper(4)},
       {"tiles, then general", tiles_then_general, hopper(1)},
       {"product, then tiles", product_then_tiles, hopper(1)},
+      {"128 x 128, then tiles", medium_then_tiles, hopper(1)},
       {"sums, then tiles", sums_then_tiles, hopper(1)},
       {"Blackwell product, then tiles", product_then_tiles, blackwell(1)},
       {"overwrites", overwrites, hopper(3)},
@@ -216,6 +231,8 @@ const std::vector<CheckedProgram>& silent_programs() {
       {"buffer-reuse chain, pairs", reuse_chain, pairs(4)},
       {"odd tile counts", odd_tiles, hopper(3)},
       {"odd tile counts, pairs", odd_tiles, pairs(2)},
+      {"two tiles", two_tiles, hopper(2)},
+      {"two tiles, global queue", two_tiles, hopper(2, kGlobal)},
       random_program(1),
       random_program(2),
       random_program(3),

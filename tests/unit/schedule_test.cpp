@@ -8,6 +8,7 @@
 #include "support/error.hpp"
 #include "support/fake_type.hpp"
 #include "support/graphs.hpp"
+#include "support/tiled_products.hpp"
 
 namespace megakittens::schedule {
 namespace {
@@ -297,6 +298,37 @@ TEST(Schedule, ranges_start_at_multiples_of_the_cluster) {
   EXPECT_EQ(program.instructions[3].icode, 0);
   EXPECT_EQ(program.waves(), 3u);
   EXPECT_EQ(program.empty_slots(), 0u);
+}
+
+TEST(Schedule, a_node_cut_in_two_ways_has_two_records_and_is_waited_for_as_one) {
+  ir::Builder builder("two");
+  const Handle a = builder.input("a", DType::bf16, {520, 392}), b = builder.input("b", DType::bf16, {392, 136});
+  builder.at("product", "model.py:1");
+  const Handle y = builder.matmul(a, b);
+  builder.at("sum", "model.py:2");
+  builder.output(builder.mul(y, Handle{y.value, y.view.slice(0, 519, 520)}));
+  const Program program = scheduled(builder.build(), small(2, 2));
+  ASSERT_EQ(program.nodes.size(), 3u);
+  ASSERT_EQ(program.records.size(), 3u);
+  const program::NodeInfo &upper = program.nodes[0], &lower = program.nodes[1];
+  EXPECT_EQ(upper.name, "product");
+  EXPECT_EQ(lower.name, "product.rest");
+  EXPECT_EQ(lower.source, "model.py:1");
+  EXPECT_EQ(test::tiles_of(program), (std::set<std::string>{"gemm", "gemm_divided"}));
+  EXPECT_EQ(lower.first, upper.first + upper.count);
+  EXPECT_EQ(upper.operations + lower.operations, 2LL * 520 * 392 * 136);
+  for (std::size_t n = 0; n < 3; ++n)
+    for (std::uint32_t i = 0; i < program.nodes[n].count; ++i) {
+      const program::Instruction& instruction = program.instructions[program.nodes[n].first + i];
+      EXPECT_EQ(program.records[instruction.node].number, n);
+      EXPECT_EQ(instruction.icode, program.nodes[n].icode);
+    }
+  // The last row is the lower tiles', and all of the sum reads it: a tile of the first rows waits for both.
+  const program::Instruction& first = program.instructions[program.nodes[2].first];
+  std::set<std::uint32_t> waits;
+  for (std::uint32_t of : waited_for(program, first.number, 0xff))
+    waits.insert(program.records[program.instructions[of].node].number);
+  EXPECT_EQ(waits, (std::set<std::uint32_t>{0, 1}));
 }
 
 TEST(Schedule, both_queue_modes_give_the_same_dependencies) {

@@ -1,0 +1,32 @@
+// Products of which it is known into which of Hopper's tiles the scheduler cuts them.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <span>
+#include <string>
+
+#include "ir/graph.hpp"
+#include "program/program.hpp"
+
+namespace megakittens::test {
+
+/// [m, k] @ [k, n], alone in its graph, on `sms` SMs in clusters of two.
+struct TiledProduct {
+  std::int64_t m, n, k;
+  std::uint32_t sms;
+  std::set<std::string> tiles;  ///< as tiles_of() names them
+
+  std::string text() const;
+};
+
+/// Every tile, whole and with edges, and pairs of them in one product.
+std::span<const TiledProduct> tiled_products();
+
+/// relu(a @ b + bias), with a short epilogue where b lies as it is in bf16; `turned`: b is stored as [n, k].
+ir::Graph graph_of(const TiledProduct& product, ir::DType dtype, bool turned);
+
+/// Of the products in a program: "gemm", "gemm_medium", ...: icodes without type and layout.
+std::set<std::string> tiles_of(const program::Program& program);
+
+}  // namespace megakittens::test
