@@ -135,7 +135,7 @@ fs::path host_interpreter(Architecture architecture, std::span<const ops::Device
   static std::set<std::string> unkept;
   std::scoped_lock lock(mutex);
   std::error_code ignored;
-  const fs::path kept = cache / name;
+  fs::path kept = cache / name;
   if (!cache.empty() && !fresh && fs::exists(kept, ignored)) {
     if (is_whole_library(key, kept)) return kept;
     warn_once(fmt::format("'{}' is damaged or cannot be read: compiling anew", kept.string()));

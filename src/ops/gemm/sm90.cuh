@@ -129,19 +129,15 @@ struct Gemm : Quiet {
   MK_DEVICE void consume(Context<B>& c) const {
     const Kind kind(c);
     Lanes<float> acc[kAccumulators];
-    TilePart part{c.warp * 16, 0, kColumnsB};
-    if (kind.narrow) {
-      part = divided_part<NarrowTile>(c);
-      if (run_divided<NarrowTile>(c, kind, acc)) return;
-    } else if (kind.divided) {
-      part = divided_part<WideTile>(c);
-      if (run_divided<WideTile>(c, kind, acc)) return;
-    } else if (kind.medium) {
-      part = medium_part(c);
-      if (run_medium(c, kind, acc)) return;
-    } else if (run_whole(c, kind, part, acc)) {
-      return;
-    }
+    const bool stored = kind.narrow    ? run_divided<NarrowTile>(c, kind, acc)
+                        : kind.divided ? run_divided<WideTile>(c, kind, acc)
+                        : kind.medium  ? run_medium(c, kind, acc)
+                                       : run_whole(c, kind, acc);
+    if (stored) return;
+    const TilePart part = kind.narrow    ? divided_part<NarrowTile>(c)
+                          : kind.divided ? divided_part<WideTile>(c)
+                          : kind.medium  ? medium_part(c)
+                                         : whole_part(c);
     wait_writable_warp(c);
     store_accumulators(c, acc, part);
   }
@@ -152,10 +148,15 @@ struct Gemm : Quiet {
   }
 
  private:
+  template <class B>
+  static MK_DEVICE TilePart whole_part(const Context<B>& c) {
+    return {c.warp * 16, 0, kColumnsB};
+  }
+
   /// A 128 x 256 tile but for code that has no short epilogue: then false, and `acc` is the warp's part.
   template <class B>
-  static MK_DEVICE bool run_whole(Context<B>& c, const Kind& kind, const TilePart& part,
-                                  Lanes<float> (&acc)[kAccumulators]) {
+  static MK_DEVICE bool run_whole(Context<B>& c, const Kind& kind, Lanes<float> (&acc)[kAccumulators]) {
+    const TilePart part = whole_part(c);
     ShortEpilogue<kColumnsB> epilogue;
     epilogue.prepare(c, part, kRowsA, kColumnsB);
     wait_stage_full_warp(c, 0);
