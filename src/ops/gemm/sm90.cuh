@@ -128,18 +128,25 @@ struct Gemm : Quiet {
   template <class B>
   MK_DEVICE void consume(Context<B>& c) const {
     const Kind kind(c);
+    // Accumulators of their own, and the byte code's machine twice: where small tiles shared the large one's
+    // accumulators the assembler serialised its products (C7511).
+    if (kind.divided || kind.medium) {
+      Lanes<float> acc[MediumTile::kSums];
+      const bool stored = kind.narrow    ? run_divided<NarrowTile>(c, kind, acc)
+                          : kind.divided ? run_divided<WideTile>(c, kind, acc)
+                                         : run_medium(c, kind, acc);
+      if (stored) return;
+      const TilePart part = kind.narrow    ? divided_part<NarrowTile>(c)
+                            : kind.divided ? divided_part<WideTile>(c)
+                                           : medium_part(c);
+      wait_writable_warp(c);
+      store_accumulators(c, acc, part);
+      return;
+    }
     Lanes<float> acc[kAccumulators];
-    const bool stored = kind.narrow    ? run_divided<NarrowTile>(c, kind, acc)
-                        : kind.divided ? run_divided<WideTile>(c, kind, acc)
-                        : kind.medium  ? run_medium(c, kind, acc)
-                                       : run_whole(c, kind, acc);
-    if (stored) return;
-    const TilePart part = kind.narrow    ? divided_part<NarrowTile>(c)
-                          : kind.divided ? divided_part<WideTile>(c)
-                          : kind.medium  ? medium_part(c)
-                                         : whole_part(c);
+    if (run_whole(c, kind, acc)) return;
     wait_writable_warp(c);
-    store_accumulators(c, acc, part);
+    store_accumulators(c, acc, whole_part(c));
   }
 
   template <class B>

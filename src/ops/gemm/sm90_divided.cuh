@@ -86,12 +86,6 @@ MK_DEVICE void multiply_part(Context<B>& c, const Kind& kind, Lanes<float> (&sum
   }
 }
 
-/// For code that has no short epilogue: the warp's sums at the beginning of acc.
-template <uint32_t kSums, uint32_t kCount>
-MK_DEVICE void keep_sums(const Lanes<float> (&sums)[kSums], Lanes<float> (&acc)[kCount]) {
-  MK_UNROLL for (uint32_t i = 0; i < kCount; ++i) acc[i] = i < kSums ? sums[i % kSums] : Lanes<float>(0.0f);
-}
-
 /// Sends half of the sums, from number kFirst on, to the partner warp, w +- 4. Sixteen bytes a lane and turn.
 template <uint32_t kFirst, uint32_t kCount>
 MK_DEVICE void send_sums(Lanes<uint32_t> address, const Lanes<float> (&sums)[kCount]) {
@@ -152,7 +146,8 @@ MK_DEVICE bool run_divided(Context<B>& c, const Kind& kind, Lanes<float> (&acc)[
   Lanes<float> half[Tile::kHalfSums];
   exchange_halves<Tile>(c, sums, half);
   if (!epilogue.usable) {
-    keep_sums(half, acc);
+    MK_UNROLL for (uint32_t i = 0; i < kCount; ++i) acc[i] =
+        i < Tile::kHalfSums ? half[i % Tile::kHalfSums] : Lanes<float>(0.0f);
     return false;
   }
   wait_writable_warp(c);

@@ -22,25 +22,21 @@ MK_DEVICE TilePart medium_part(const Context<B>& c) {
 }
 
 /// Such an instruction. Where its code has no short epilogue the result is false, and the warp's part lies in acc.
-template <uint32_t kCount, class B>
-MK_DEVICE bool run_medium(Context<B>& c, const Kind& kind, Lanes<float> (&acc)[kCount]) {
+template <class B>
+MK_DEVICE bool run_medium(Context<B>& c, const Kind& kind, Lanes<float> (&acc)[MediumTile::kSums]) {
   const TilePart part = medium_part(c);
   ShortEpilogue<MediumTile::kColumns> epilogue;
   epilogue.prepare(c, part, MediumTile::kRows, MediumTile::kColumns);
   wait_stage_full_warp(c, 0);
   if (c.aborted) epilogue.add = false;
   epilogue.prefetch_before();
-  Lanes<float> sums[MediumTile::kSums];
-  multiply_part<MediumTile>(c, kind, sums);
+  multiply_part<MediumTile>(c, kind, acc);
   const uint32_t count = gemm::stages<MediumTile>(c);
   if (count > 0) release_stage<MediumTile>(c, count - 1, count);
-  if (!epilogue.usable) {
-    keep_sums(sums, acc);
-    return false;
-  }
+  if (!epilogue.usable) return false;
   epilogue.prefetch_after();
   wait_writable_warp(c);
-  if (!c.aborted) epilogue.store(c, sums, part);
+  if (!c.aborted) epilogue.store(c, acc, part);
   return true;
 }
 
