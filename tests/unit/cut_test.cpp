@@ -36,8 +36,7 @@ TEST(Cut, a_product_alone_takes_the_tiles_that_were_measured_to_be_the_fastest) 
     std::int64_t m, n, k;
     Loop loop;
   };
-  for (const Case& one : {Case{4096, 4096, 4096, Loop::hopper},
-                          {512, 8192, 4096, Loop::hopper},
+  for (const Case& one : {Case{512, 8192, 4096, Loop::hopper},
                           {512, 3072, 1024, Loop::medium},
                           {512, 3072, 4096, Loop::medium},
                           {2048, 3072, 1024, Loop::medium},
@@ -52,14 +51,27 @@ TEST(Cut, a_product_alone_takes_the_tiles_that_were_measured_to_be_the_fastest) 
   }
 }
 
+// The same of these.
 TEST(Cut, a_product_alone_ends_in_smaller_tiles_where_its_last_round_would_be_nearly_empty) {
-  // Eleven rows of twelve tiles are one round over 132 SMs.
-  const Cut cut = cut_of(1536, 3072, 3072, 1);
-  EXPECT_EQ(cut.upper.loop, Loop::hopper);
-  EXPECT_EQ(cut.rows, 1408);
-  EXPECT_EQ(cut.lower.loop, Loop::narrow);
-  EXPECT_EQ(cut_of(1536, 1536, 4096, 1).upper.loop, Loop::medium);
-  EXPECT_EQ(cut_of(1536, 1536, 4096, 1).rows, 1152);
+  struct Case {
+    std::int64_t m, n, k;
+    Loop upper;
+    std::int64_t rows;
+    Loop lower;
+  };
+  // Of the first eleven rows of twelve tiles are one round over 132 SMs.
+  for (const Case& one : {Case{1536, 3072, 3072, Loop::hopper, 1408, Loop::narrow},
+                          {1536, 3072, 1024, Loop::hopper, 1408, Loop::narrow},
+                          {3072, 3072, 1024, Loop::hopper, 2688, Loop::divided},
+                          {3072, 3072, 4096, Loop::hopper, 2688, Loop::divided},
+                          {1536, 1536, 4096, Loop::medium, 1152, Loop::narrow},
+                          {1280, 5120, 4096, Loop::medium, 1152, Loop::narrow},
+                          {2304, 2304, 4096, Loop::medium, 1792, Loop::divided}}) {
+    const Cut cut = cut_of(one.m, one.n, one.k, 1);
+    EXPECT_EQ(cut.upper.loop, one.upper) << one.m << " " << one.n << " " << one.k;
+    EXPECT_EQ(cut.rows, one.rows) << one.m << " " << one.n << " " << one.k;
+    EXPECT_EQ(cut.lower.loop, one.lower) << one.m << " " << one.n << " " << one.k;
+  }
 }
 
 TEST(Cut, a_product_among_others_takes_the_tiles_that_were_the_fastest_in_a_chain_of_three) {
@@ -77,11 +89,18 @@ TEST(Cut, a_product_among_others_takes_the_tiles_that_were_the_fastest_in_a_chai
                           {768, 1536, Loop::medium},
                           {2048, 1536, Loop::medium},
                           {512, 2048, Loop::divided},
-                          {512, 3072, Loop::medium},
-                          {4096, 4096, Loop::hopper}}) {
+                          {512, 3072, Loop::medium}}) {
     const Cut cut = cut_of(one.m, one.n, one.n, 3);
     EXPECT_EQ(cut.upper.loop, one.loop) << one.m << " " << one.n;
     EXPECT_EQ(cut.rows, one.m);
+  }
+}
+
+TEST(Cut, many_rounds_are_of_the_largest_tiles) {
+  for (int products : {1, 3}) {
+    const Cut cut = cut_of(4096, 4096, 4096, products);
+    EXPECT_EQ(cut.upper.loop, Loop::hopper);
+    EXPECT_EQ(cut.rows, 4096);
   }
 }
 

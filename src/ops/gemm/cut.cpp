@@ -17,7 +17,7 @@ constexpr LoopShape kBlackwellLoop = {Loop::blackwell, kBlackwellRows, kBlackwel
 /// An SM's first tile of another shape takes so much longer.
 constexpr std::int64_t kChangeClocks = 4000;
 /// Two shapes must take less than this part of what the best single one takes: the figures are rounded.
-constexpr double kWorthTwoShapes = 0.95;
+constexpr double kWorthTwoShapes = 0.97;
 
 /// From a tile's end until one that reads it may begin.
 constexpr std::int64_t kHandOffClocks = 2000;
