@@ -153,6 +153,8 @@ int run(Arguments arguments) {
   if (!arguments.replay.empty()) {
     if (!arguments.faults.empty())
       throw OptionError("--fault has no effect on --replay: the recording names its faults");
+    if (!arguments.record.empty())
+      throw OptionError("--record has no effect on --replay: the schedule is recorded already");
     for (const CLI::Option* option : arguments.exploring)
       if (option->count() > 0)
         throw OptionError(fmt::format(

@@ -52,12 +52,13 @@ void add_above(std::vector<Candidate>& list, fs::path folder, const std::string&
   }
 }
 
-fs::path own_folder() {
+/// Found out as the program starts: the name may be relative to the folder of then.
+const fs::path kOwnFolder = [] {
   Dl_info info{};
-  if (dladdr(reinterpret_cast<void*>(&nvrtc_candidates), &info) == 0 || info.dli_fname == nullptr) return {};
+  if (dladdr(reinterpret_cast<void*>(&nvrtc_candidates), &info) == 0 || info.dli_fname == nullptr) return fs::path();
   std::error_code ignored;
   return fs::absolute(info.dli_fname, ignored).parent_path();
-}
+}();
 
 }  // namespace
 
@@ -80,7 +81,7 @@ std::vector<Candidate> nvrtc_candidates() {
     add_environment(list, value, "active virtual environment");
   std::error_code ignored;
   add_above(list, fs::current_path(ignored), "the working folder");
-  add_above(list, own_folder(), "this library");
+  add_above(list, kOwnFolder, "this library");
   for (const char* name : kNames) list.push_back({name, "the loader's path"});
   return list;
 }

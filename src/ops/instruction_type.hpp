@@ -59,8 +59,8 @@ class NodePlan {
   Cost cost;
   /// See program::Instruction::release_order.
   std::uint64_t release_order = program::kReleaseInOrder;
-  /// The node's further instructions, which another record or icode describes: they follow this plan's, and see operands
-  /// and outputs by equal `views`. Null where there are none.
+  /// The node's further instructions, which another record or icode describes: they follow this plan's, and see
+  /// operands and outputs by equal `views`. Null where there are none.
   std::unique_ptr<NodePlan> rest;
 
   virtual InstructionPlan instruction(std::int64_t i) const = 0;

@@ -116,6 +116,7 @@ def write(path, text):
             )
         ],
         (["--replay", "f", "--fault", "wait-forgotten"], "the recording names its faults"),
+        (["--replay", "f", "--record", "g"], "--record has no effect on --replay"),
     ],
 )
 def test_a_mistake_is_named(chain, arguments, message):

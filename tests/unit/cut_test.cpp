@@ -60,7 +60,7 @@ TEST(Cut, a_product_alone_ends_in_smaller_tiles_where_its_last_round_would_be_ne
     Loop lower;
   };
   // Of the first eleven rows of twelve tiles are one round over 132 SMs.
-  for (const Case& one : {Case{1536, 3072, 3072, Loop::hopper, 1408, Loop::narrow},
+  for (const Case& one : {Case{1536, 3072, 4096, Loop::hopper, 1408, Loop::narrow},
                           {1536, 3072, 1024, Loop::hopper, 1408, Loop::narrow},
                           {3072, 3072, 1024, Loop::hopper, 2688, Loop::divided},
                           {3072, 3072, 4096, Loop::hopper, 2688, Loop::divided},

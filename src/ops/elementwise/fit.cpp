@@ -42,7 +42,8 @@ Fault slots_fault(const program::Program& program, const NodeRecord& record, con
   for (int k = 0; k < record.operand_count; ++k)
     if (is_mapped(record.operands[k])) largest = std::max(largest, program::size_of(type_of(record.operands[k])));
   const std::int64_t bytes = std::int64_t{tile_rows(program, record)} * kTileColumns * largest;
-  if (bytes == 0 || index[kSlotBytes] != bytes) return fmt::format("slots of {} bytes, not {}", index[kSlotBytes], bytes);
+  if (bytes == 0 || index[kSlotBytes] != bytes)
+    return fmt::format("slots of {} bytes, not {}", index[kSlotBytes], bytes);
   const auto counts = static_cast<std::uint32_t>(index[kSlotCounts]);
   const std::uint32_t per_tile = counts & 0xffff, per_page = counts >> 16;
   if (per_page != program.config.page_bytes / bytes || per_page == 0 || per_tile == 0)

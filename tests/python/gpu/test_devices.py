@@ -37,11 +37,11 @@ def test_threads_on_their_own_gpus():
     def work(args):
         try:
             with torch.no_grad(), torch.cuda.device(args[0].device), torch.cuda.stream(torch.cuda.Stream()):
-                want = mlp(*args)
-                for _ in range(100):
-                    y = f(*args)
+                first = f(*args)
+                others = sum((f(*args) != first).any().long() for _ in range(100))
                 torch.cuda.current_stream().synchronize()
-                close(y, want)
+                close(first, mlp(*args))
+                assert others.item() == 0, "launches whose results are not the first's"
         except Exception as error:
             wrong.append(error)
 
@@ -69,11 +69,17 @@ def test_a_graph_of_the_last_gpu_replays_while_the_first_is_called():
             graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(graph):
                 captured = f(*last)
+        replayed = torch.zeros((), dtype=torch.int64, device=captured.device)
+        called = torch.zeros((), dtype=torch.int64, device="cuda:0")
+        want_replayed, want_called = f(*last), f(*first)
         for _ in range(50):
             with torch.cuda.device(LAST):
+                captured.fill_(float("nan"))
                 graph.replay()
-            called = f(*first)
+                replayed += (captured != want_replayed).any()
+            called += (f(*first) != want_called).any()
         for device in {0, LAST}:
             torch.cuda.synchronize(device)
-        close(captured, mlp(*last))
-        close(called, mlp(*first))
+        assert (replayed.item(), called.item()) == (0, 0), "launches whose results are not the first's"
+        close(want_replayed, mlp(*last))
+        close(want_called, mlp(*first))
