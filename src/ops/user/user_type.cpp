@@ -169,9 +169,6 @@ auto UserType::ask(const char* method, F&& f) const {
     throw;
   } catch (const std::exception& error) {
     throw UserError(fmt::format("{}() of instruction type '{}' failed: {}", method, half_.name, error.what()));
-  } catch (...) {
-    throw UserError(
-        fmt::format("{}() of instruction type '{}' failed: what it threw is no std::exception", method, half_.name));
   }
 }
 
