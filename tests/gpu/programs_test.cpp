@@ -141,7 +141,9 @@ TEST_F(Gpu, every_tile_and_two_of_them_in_one_product_give_the_emulators_bits) {
         how.config.sms = product.sms;
         const bool turned = dtype == DType::f16;  // the other layouts: products_in_all_transposes
         const auto tiles = expect_the_emulators_bits(graph_of(product, dtype, turned), configuration, how);
-        if (configuration.cluster == 2) EXPECT_EQ(tiles, product.tiles);
+        if (configuration.cluster == 2) {
+          EXPECT_EQ(tiles, product.tiles);
+        }
       }
 }
 
