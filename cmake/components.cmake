@@ -115,6 +115,23 @@ function(mk_test_folder label)
                        PROPERTIES LABELS ${label} TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT "${ARG_ENVIRONMENT}")
 endfunction()
 
+# The GPU's programs on the stand-in for the driver, whose launches run on the emulator: so that they build and pass
+# before a GPU is there. Left out: what launches hundreds of times, and what takes longest.
+function(mk_gpu_programs_on_the_stand_in)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/gpu/*_test.cpp)
+  add_executable(gpu_tests_on_the_stand_in ${sources})
+  target_link_libraries(gpu_tests_on_the_stand_in PRIVATE mk_warnings mk_test_support GTest::gtest_main)
+  add_dependencies(gpu_tests_on_the_stand_in mk_stand_in_driver mk_stand_in_compiler)
+  add_test(NAME emulator.gpu_programs_on_the_stand_in
+           COMMAND gpu_tests_on_the_stand_in "--gtest_filter=Gpu.*-*two_programs_on_two_streams*:*odd_sizes*")
+  set(environment MEGAKITTENS_REQUIRE_GPU=1 "MK_STAND_IN=emulate=1,sms=132"
+                  MEGAKITTENS_CUDA_DRIVER=$<TARGET_FILE:mk_stand_in_driver>
+                  MEGAKITTENS_NVRTC=$<TARGET_FILE:mk_stand_in_compiler>
+                  MEGAKITTENS_CACHE_DIR=${PROJECT_BINARY_DIR}/stand_in_cache)
+  set_tests_properties(emulator.gpu_programs_on_the_stand_in PROPERTIES LABELS emulator TIMEOUT 1200 ENVIRONMENT
+                                                                        "${environment}")
+endfunction()
+
 # tools/check_report.cpp writes docs/concepts/check-report.md; a small version of it is a test.
 function(mk_check_report)
   add_executable(check_report ${PROJECT_SOURCE_DIR}/tools/check_report.cpp)
