@@ -52,13 +52,16 @@ void add_above(std::vector<Candidate>& list, fs::path folder, const std::string&
   }
 }
 
-/// Found out as the program starts: the name may be relative to the folder of then.
-const fs::path kOwnFolder = [] {
+fs::path find_own_folder() noexcept try {
   Dl_info info{};
-  if (dladdr(reinterpret_cast<void*>(&nvrtc_candidates), &info) == 0 || info.dli_fname == nullptr) return fs::path();
-  std::error_code ignored;
-  return fs::absolute(info.dli_fname, ignored).parent_path();
-}();
+  if (dladdr(reinterpret_cast<void*>(&nvrtc_candidates), &info) == 0 || info.dli_fname == nullptr) return {};
+  return fs::absolute(info.dli_fname).parent_path();
+} catch (const std::exception&) {
+  return {};  // one place less to look
+}
+
+/// Found out as the program starts: the name may be relative to the folder of then.
+const fs::path kOwnFolder = find_own_folder();
 
 }  // namespace
 
