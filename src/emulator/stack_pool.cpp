@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <new>
 #include <string>
 #include <system_error>
 
@@ -107,7 +108,11 @@ Stack StackPool::take(std::size_t bytes) {
 }
 
 void StackPool::give(Stack stack) {
-  free_.push_back(stack);
+  try {
+    free_.push_back(stack);
+  } catch (const std::bad_alloc&) {  // where maps have run out the list cannot grow either
+    munmap(stack.bottom - page_bytes(), stack.bytes + page_bytes());
+  }
 }
 
 }  // namespace megakittens::emulator

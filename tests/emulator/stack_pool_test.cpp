@@ -91,6 +91,7 @@ TEST(StackPoolLimits, past_the_limit_of_maps_an_error_is_thrown_and_no_stack_lac
   if (max_maps() > 200'000) GTEST_SKIP() << "vm.max_map_count is too high here to be reached";
   StackPool pool(Guards::mapped);
   std::vector<Stack> stacks;
+  stacks.reserve(max_maps());  // to grow takes a map, too
   EXPECT_THROW(
       {
         while (stacks.size() < max_maps()) stacks.push_back(pool.take(4096));
