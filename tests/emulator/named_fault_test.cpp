@@ -8,6 +8,7 @@
 #include "support/checked_programs.hpp"
 #include "support/error.hpp"
 #include "support/fault_trial.hpp"
+#include "support/tiled_products.hpp"
 
 namespace megakittens::emulator {
 namespace {
@@ -45,6 +46,16 @@ TEST_P(FaultPrograms, are_silent_without_a_fault) {
     EXPECT_TRUE(exploration.ok()) << exploration.found.front().text;
     EXPECT_EQ(exploration.schedules, 10u);
   }
+}
+
+TEST(FaultProgram, products_are_cut_into_the_tiles_whose_hand_offs_they_stand_for) {
+  auto tiles = [](const char* name) { return test::tiles_of(test::prepare(test::checked_program(name))); };
+  using Tiles = std::set<std::string>;
+  EXPECT_EQ(tiles("deep products"), Tiles{"gemm"});
+  EXPECT_EQ(tiles("product, then tiles"), Tiles{"gemm"});
+  EXPECT_EQ(tiles("128 x 128, then tiles"), Tiles{"gemm_medium"});
+  EXPECT_EQ(tiles("sums, then tiles"), Tiles{"gemm_narrow"});
+  EXPECT_EQ(tiles("two tiles"), (Tiles{"gemm", "gemm_divided"}));
 }
 
 TEST(NamedFault, names_are_different_and_each_program_exists) {

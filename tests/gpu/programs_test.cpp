@@ -135,16 +135,16 @@ TEST_F(Gpu, whole_numbers_give_the_emulators_bits) {
 TEST_F(Gpu, every_tile_and_two_of_them_in_one_product_give_the_emulators_bits) {
   for (const TiledProduct& product : tiled_products())
     for (DType dtype : {DType::bf16, DType::f16})
-      for (const Configuration& configuration : kConfigurations) {
-        SCOPED_TRACE(product.text());
-        schedule::ScheduleOptions how = configuration.options();
-        how.config.sms = product.sms;
-        const bool turned = dtype == DType::f16;  // the other layouts: products_in_all_transposes
-        const auto tiles = expect_the_emulators_bits(graph_of(product, dtype, turned), configuration, how);
-        if (configuration.cluster == 2) {
-          EXPECT_EQ(tiles, product.tiles);
+      for (bool turned : {false, true})
+        for (const Configuration& configuration : kConfigurations) {
+          SCOPED_TRACE(fmt::format("{} {} {}", product.text(), ir::name_of(dtype), turned));
+          schedule::ScheduleOptions how = configuration.options();
+          how.config.sms = product.sms;
+          const auto tiles = expect_the_emulators_bits(graph_of(product, dtype, turned), configuration, how);
+          if (configuration.cluster == 2) {
+            EXPECT_EQ(tiles, product.tiles);
+          }
         }
-      }
 }
 
 TEST_F(Gpu, whole_numbers_of_every_type_give_the_emulators_bits_in_products_casts_and_writes) {

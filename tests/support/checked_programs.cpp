@@ -66,34 +66,31 @@ ir::Graph tiles_then_general() {
   b.output(b.matmul(y, b.input("w", DType::bf16, {45, 33})));
   return b.build();
 }
-/// A product in all its pages, then a tiled node that passes most of them on.
-ir::Graph product_then_tiles() {
-  Builder b("product_then_tiles");
-  const Handle x = b.input("x", DType::bf16, {128, 256}), w = b.input("w", DType::bf16, {256, 256});
+/// A product of one tile, then a tiled node that passes on most of the pages that it has used.
+ir::Graph then_tiles(const char* name, std::int64_t m, std::int64_t n, std::int64_t k) {
+  Builder b(name);
+  const Handle x = b.input("x", DType::bf16, {m, k}), w = b.input("w", DType::bf16, {k, n});
   b.output(b.matmul(x, w));
   b.output(b.relu(b.input("y", DType::bf16, {128, 128})));
   return b.build();
 }
-/// The same of a tile whose stages are pages, and come round again.
+/// 128 x 256: all pages.
+ir::Graph product_then_tiles() {
+  return then_tiles("product_then_tiles", 128, 256, 256);
+}
+/// 128 x 128: stages are pages, and come round again.
 ir::Graph medium_then_tiles() {
-  Builder b("medium_then_tiles");
-  b.output(b.matmul(b.input("x", DType::bf16, {128, 512}), b.input("w", DType::bf16, {512, 128})));
-  b.output(b.relu(b.input("y", DType::bf16, {128, 128})));
-  return b.build();
+  return then_tiles("medium_then_tiles", 128, 128, 512);
+}
+/// 64 x 64: warpgroups exchange sums through a page until it has been written.
+ir::Graph sums_then_tiles() {
+  return then_tiles("sums_then_tiles", 64, 64, 256);
 }
 /// A product alone that ends in smaller tiles than it begins with.
 ir::Graph two_tiles() {
   Builder b("two_tiles");
   const Handle x = b.input("x", DType::bf16, {520, 392}), w = b.input("w", DType::bf16, {392, 136});
   b.output(b.relu(b.matmul(b.relu(x), w)));
-  return b.build();
-}
-/// A product whose warpgroups exchange sums through a page until it has been written, then a tiled node that passes
-/// that page on.
-ir::Graph sums_then_tiles() {
-  Builder b("sums_then_tiles");
-  b.output(b.matmul(b.input("x", DType::bf16, {64, 256}), b.input("w", DType::bf16, {256, 64})));
-  b.output(b.relu(b.input("y", DType::bf16, {128, 128})));
   return b.build();
 }
 /// The same tensor written twice, with nobody reading in between.

@@ -23,7 +23,8 @@ struct TiledProduct {
 /// Every tile, whole and with edges, and pairs of them in one product.
 std::span<const TiledProduct> tiled_products();
 
-/// relu(a @ b + bias), with a short epilogue where b lies as it is in bf16; `turned`: b is stored as [n, k].
+/// relu(a @ b + bias): whole tiles in bf16 have a short epilogue, the others run the byte code. `turned`: b is stored
+/// as [n, k], so that K is contiguous.
 ir::Graph graph_of(const TiledProduct& product, ir::DType dtype, bool turned);
 
 /// Of the products in a program: "gemm", "gemm_medium", ...: icodes without type and layout.
