@@ -104,6 +104,15 @@ TEST(Cut, many_rounds_are_of_the_largest_tiles) {
   }
 }
 
+// Such programs are refused later: nothing may overflow, nor take more time with every row.
+TEST(Cut, products_beyond_any_memory_have_one_too) {
+  constexpr std::int64_t kMillions = std::int64_t{1} << 24;
+  for (int products : {1, 3}) {
+    EXPECT_EQ(cut_of(kMillions, kMillions, kMillions, products).upper.loop, Loop::hopper);
+    EXPECT_EQ(cut_of(INT32_MAX, 256, 256, products).rows, INT32_MAX);
+  }
+}
+
 TEST(Cut, no_pair_gets_tiles_of_two_shapes) {
   int in_two = 0;
   for (std::int64_t m = 136; m < 2400; m += 104)

@@ -15,49 +15,52 @@ constexpr LoopShape kHopperLoops[] = {{Loop::hopper, kHopperRows, kHopperColumns
 constexpr LoopShape kBlackwellLoop = {Loop::blackwell, kBlackwellRows, kBlackwellColumns, 0, 0};
 
 /// An SM's first tile of another shape takes so much longer.
-constexpr std::int64_t kChangeClocks = 4000;
+constexpr double kChangeClocks = 4000;
 /// Two shapes must take less than this part of what the best single one takes: the figures are rounded.
 constexpr double kWorthTwoShapes = 0.97;
 
 /// From a tile's end until one that reads it may begin.
-constexpr std::int64_t kHandOffClocks = 2000;
+constexpr double kHandOffClocks = 2000;
 constexpr int kChainProducts = 3;
-/// Of more rounds the last one is a small part.
-constexpr std::int64_t kManyRounds = 8;
+/// Of more rounds the last one is a small part, in a chain; a product alone may gain a whole round.
+constexpr std::int64_t kManyRounds = 8, kManyRoundsAlone = 64;
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
 
-/// Tiles of one shape that stand in the list one after the other.
+/// Tiles of one shape that stand in the list one after the other. Clocks are doubles: whole numbers as far as any
+/// program goes, and no overflow for the products that are refused later.
 struct Run {
   std::int64_t tiles = 0;
-  std::int64_t clocks = 0;  // of one
+  double clocks = 0;  // of one
 };
 
 Run run_of(const Space& space, const LoopShape& shape, std::int64_t rows) {
   return {space.outer0 * space.outer1 * divide_up(rows, shape.rows) * divide_up(space.n, shape.columns),
-          shape.fixed_clocks + divide_up(space.k, kStageDepth) * shape.chunk_clocks};
+          static_cast<double>(shape.fixed_clocks + divide_up(space.k, kStageDepth) * shape.chunk_clocks)};
 }
 
 /// Until the last SM is done: SM i takes tiles i, i + SMs, ... of the list.
-std::int64_t clocks_alone(const Run& upper, const Run& lower, std::int64_t sms) {
+double clocks_alone(const Run& upper, const Run& lower, std::int64_t sms) {
   // So many SMs have one upper tile more; the first lower ones are not theirs.
   const std::int64_t ahead = upper.tiles % sms;
   auto clocks = [&](std::int64_t uppers, std::int64_t lowers) {
-    return uppers * upper.clocks + (lowers > 0 && uppers > 0 ? kChangeClocks : 0) + lowers * lower.clocks;
+    return static_cast<double>(uppers) * upper.clocks + (lowers > 0 && uppers > 0 ? kChangeClocks : 0) +
+           static_cast<double>(lowers) * lower.clocks;
   };
   const std::int64_t rounds = lower.tiles / sms, left = lower.tiles % sms;
-  const std::int64_t others = clocks(upper.tiles / sms, rounds + (left > 0 ? 1 : 0));
+  const double others = clocks(upper.tiles / sms, rounds + (left > 0 ? 1 : 0));
   if (ahead == 0) return others;
   return std::max(others, clocks(upper.tiles / sms + 1, rounds + (left > sms - ahead ? 1 : 0)));
 }
 
 /// Until three such products are done of which each reads the rows of the one before: by going through their tiles as
 /// the SMs do.
-std::int64_t clocks_in_chain(const Space& space, const LoopShape& shape, std::int64_t sms) {
+double clocks_in_chain(const Space& space, const LoopShape& shape, std::int64_t sms) {
   const Run run = run_of(space, shape, space.m);
-  if (run.tiles > kManyRounds * sms) return kChainProducts * run.tiles * run.clocks / sms;
+  if (run.tiles > kManyRounds * sms)
+    return kChainProducts * static_cast<double>(run.tiles) * run.clocks / static_cast<double>(sms);
   const std::int64_t row_tiles = divide_up(space.m, shape.rows), column_tiles = divide_up(space.n, shape.columns);
   const std::int64_t batches = space.outer0 * space.outer1;
   std::vector<std::size_t> band_of;  // a tile's row of tiles, over the whole batch
@@ -66,12 +69,12 @@ std::int64_t clocks_in_chain(const Space& space, const LoopShape& shape, std::in
       const std::int64_t row = tile_at(TileOrder::rows, j, row_tiles, column_tiles).first;
       band_of.push_back(static_cast<std::size_t>(batch * row_tiles + row));
     }
-  std::vector<std::int64_t> idle(static_cast<std::size_t>(sms));  // from when on each SM is
-  std::vector<std::int64_t> done(static_cast<std::size_t>(batches * row_tiles));
-  std::vector<std::int64_t> before(done.size(), -kHandOffClocks);
+  std::vector<double> idle(static_cast<std::size_t>(sms));  // from when on each SM is
+  std::vector<double> done(static_cast<std::size_t>(batches * row_tiles));
+  std::vector<double> before(done.size(), -kHandOffClocks);
   std::size_t sm = 0;
   for (int product = 0; product < kChainProducts; ++product) {
-    std::ranges::fill(done, 0);
+    std::ranges::fill(done, 0.0);
     for (const std::size_t band : band_of) {
       idle[sm] = std::max(idle[sm], before[band] + kHandOffClocks) + run.clocks;
       done[band] = std::max(done[band], idle[sm]);
@@ -99,13 +102,14 @@ Cut best_alone(const Space& space, const program::Config& config) {
   auto whole = [&](const LoopShape& shape) { return clocks_alone(run_of(space, shape, space.m), {}, sms); };
   const LoopShape& one = *std::ranges::min_element(kHopperLoops, {}, whole);
   Cut best{one, space.m, one};
-  auto least = static_cast<std::int64_t>(kWorthTwoShapes * static_cast<double>(whole(one)));
+  if (run_of(space, kHopperLoops[0], space.m).tiles > kManyRoundsAlone * sms) return best;
+  double least = kWorthTwoShapes * whole(one);
   for (const LoopShape* upper = std::begin(kHopperLoops); upper != std::end(kHopperLoops); ++upper)
     for (const LoopShape* lower = upper + 1; lower != std::end(kHopperLoops); ++lower)
       for (std::int64_t rows = upper->rows; rows < space.m; rows += upper->rows) {
         const Run first = run_of(space, *upper, rows);
         if (first.tiles % config.cluster != 0) continue;  // a pair works on tiles of one shape
-        const std::int64_t clocks = clocks_alone(first, run_of(space, *lower, space.m - rows), sms);
+        const double clocks = clocks_alone(first, run_of(space, *lower, space.m - rows), sms);
         if (clocks >= least) continue;
         least = clocks;
         best = {*upper, rows, *lower};

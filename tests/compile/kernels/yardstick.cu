@@ -48,13 +48,27 @@ __device__ __forceinline__ void run(const uint2* code, unsigned count, const flo
           const float a = x[0], b = y[0];
           float value = a;
           switch (word.y) {
-            case 0: value = expf(a); break;
-            case 1: value = logf(a); break;
-            case 2: value = a / b; break;
-            case 3: value = powf(a, b); break;
-            case 4: value = erff(a); break;
-            case 5: value = tanhf(a); break;
-            case 6: value = rsqrtf(a); break;
+            case 0:
+              value = expf(a);
+              break;
+            case 1:
+              value = logf(a);
+              break;
+            case 2:
+              value = a / b;
+              break;
+            case 3:
+              value = powf(a, b);
+              break;
+            case 4:
+              value = erff(a);
+              break;
+            case 5:
+              value = tanhf(a);
+              break;
+            case 6:
+              value = rsqrtf(a);
+              break;
           }
 #pragma unroll
           for (int i = 0; i + 1 < kValues; ++i) {
@@ -71,17 +85,29 @@ __device__ __forceinline__ void run(const uint2* code, unsigned count, const flo
 extern "C" __global__ void __launch_bounds__(256, 1)
     yardstick(const uint2* code, unsigned count, const float* in, float* out) {
   switch (blockIdx.x) {
-    case 0: return run<16, 0>(code, count, in, out);
-    case 1: return run<18, 1>(code, count, in, out);
-    case 2: return run<20, 2>(code, count, in, out);
-    case 3: return run<22, 3>(code, count, in, out);
-    case 4: return run<24, 4>(code, count, in, out);
-    case 5: return run<26, 5>(code, count, in, out);
-    case 6: return run<28, 6>(code, count, in, out);
-    case 7: return run<30, 7>(code, count, in, out);
-    case 8: return run<32, 8>(code, count, in, out);
-    case 9: return run<34, 9>(code, count, in, out);
-    case 10: return run<36, 10>(code, count, in, out);
-    case 11: return run<38, 11>(code, count, in, out);
+    case 0:
+      return run<16, 0>(code, count, in, out);
+    case 1:
+      return run<18, 1>(code, count, in, out);
+    case 2:
+      return run<20, 2>(code, count, in, out);
+    case 3:
+      return run<22, 3>(code, count, in, out);
+    case 4:
+      return run<24, 4>(code, count, in, out);
+    case 5:
+      return run<26, 5>(code, count, in, out);
+    case 6:
+      return run<28, 6>(code, count, in, out);
+    case 7:
+      return run<30, 7>(code, count, in, out);
+    case 8:
+      return run<32, 8>(code, count, in, out);
+    case 9:
+      return run<34, 9>(code, count, in, out);
+    case 10:
+      return run<36, 10>(code, count, in, out);
+    case 11:
+      return run<38, 11>(code, count, in, out);
   }
 }
