@@ -3,6 +3,7 @@ The compiled part of megakittens; use the names that the package megakittens exp
 """
 
 from collections.abc import Mapping, Sequence
+import os
 import types
 from typing import Annotated, Any
 
@@ -49,13 +50,13 @@ class Graph:
         """From the text of a .mkg.json file."""
 
     @staticmethod
-    def load(path: str) -> Graph:
+    def load(path: str | os.PathLike) -> Graph:
         """From a .mkg.json file."""
 
     def to_json(self) -> str:
         """The text of a .mkg.json file."""
 
-    def save(self, path: str) -> None:
+    def save(self, path: str | os.PathLike) -> None:
         """Writes a .mkg.json file."""
 
     def __str__(self) -> str: ...
@@ -121,7 +122,7 @@ class Program:
     def summary(self) -> dict:
         """Counts that describe the schedule."""
 
-    def save(self, path: str) -> None:
+    def save(self, path: str | os.PathLike) -> None:
         """Writes the program's file."""
 
     def __str__(self) -> str: ...
@@ -142,7 +143,7 @@ def schedule(graph: Graph, options: dict = {}) -> Program:
 def register_type(host: object) -> None:
     """Registers an instruction type whose host half is a Python object."""
 
-def load_plugin(path: str, device: str = '') -> list[str]:
+def load_plugin(path: str | os.PathLike, device: str = '') -> list[str]:
     """
     Registers the types of a plug-in and gives their names; `device`: the device half of its one type.
     """

@@ -1,6 +1,5 @@
 """What every engine can do beside `run(tensors)`; those without memory of their own have nothing to do."""
 
-import os
 
 
 class Engine:
@@ -35,4 +34,4 @@ class Engine:
             from megakittens.errors import UserError
 
             raise UserError("device='reference' schedules nothing, so there is no program to save")
-        self.program.save(os.fspath(path))
+        self.program.save(path)

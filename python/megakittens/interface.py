@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import inspect
 import threading
 
 import torch
@@ -30,7 +31,9 @@ def compile(fn=None, **options):
         return functools.partial(compile, **options)
     if not callable(fn):
         raise UserError(f"megakittens.compile takes a function or a module, not {type(fn).__name__}")
-    return Compiled(fn, settings) if settings["enable"] else fn
+    if not settings["enable"]:
+        return fn
+    return (CompiledFunction if inspect.isfunction(fn) else Compiled)(fn, settings)
 
 
 @_core.calls_forms
@@ -67,8 +70,9 @@ class Compiled(_core.FormCaller):
     def _prefer(self, form):
         self._forms = form.of.prefer(form)
 
-    def __getstate__(self):
-        return {**self.__dict__, "_looked": 0}  # a copy looks for forms of its own
+    def __reduce__(self):
+        """A copy, deep or pickled, has captured nothing yet: programs belong to tensors, which it may not share."""
+        return type(self), (self._original, self._settings, self._run)
 
     def _call(self, args, kwargs):
         """Through Dynamo, which captures where this call is none that it knows. One thread at a time."""
@@ -133,13 +137,19 @@ class Compiled(_core.FormCaller):
             raise UserError(f"{len(self.executables)} shapes were captured; .save() writes the program of one")
         self.executables[0].engine.save(path)
 
-    def __get__(self, instance, owner=None):
-        return self if instance is None else functools.partial(self, instance)
-
     def __getattr__(self, name):
         if name == "_original":
             raise AttributeError(name)
         return getattr(self._original, name)
+
+
+@_core.calls_forms
+class CompiledFunction(Compiled):
+    """A compiled function, which is a method where it stands in a class. Modules are none there, as uncompiled ones: and
+    Dynamo finds no descriptor in an object's own attributes."""
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else functools.partial(self, instance)
 
 
 def translate(error):

@@ -1,6 +1,7 @@
 // ir::Graph in Python: making, printing, files, and the reference evaluation.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -101,12 +102,14 @@ void bind_graph(nb::module_& module) {
           "from_fx_json", [](const std::string& text) { return frontend::from_fx(frontend::fx::from_json(text)); },
           nb::arg("text"), "From an FX graph in the form that fx.py writes.")
       .def_static("from_json", &ir::from_json, nb::arg("text"), "From the text of a .mkg.json file.")
-      .def_static("load", &ir::load, nb::arg("path"), "From a .mkg.json file.")
+      .def_static(
+          "load", [](const std::filesystem::path& path) { return ir::load(path.string()); }, nb::arg("path"),
+          "From a .mkg.json file.")
       .def(
           "to_json", [](const ir::Graph& graph) { return ir::to_json(graph); }, "The text of a .mkg.json file.")
       .def(
-          "save", [](const ir::Graph& graph, const std::string& path) { ir::save(graph, path); }, nb::arg("path"),
-          "Writes a .mkg.json file.")
+          "save", [](const ir::Graph& graph, const std::filesystem::path& path) { ir::save(graph, path.string()); },
+          nb::arg("path"), "Writes a .mkg.json file.")
       .def("__str__", [](const ir::Graph& graph) { return ir::to_string(graph); })
       .def("__repr__",
            [](const ir::Graph& graph) {

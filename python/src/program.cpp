@@ -1,5 +1,6 @@
 // program::Program in Python: scheduling a graph, files, and running on the emulator.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -142,8 +143,8 @@ void bind_program(nb::module_& module) {
       .def_prop_ro("summary", &summary, "Counts that describe the schedule.")
       .def(
           "save",
-          [](const Scheduled& s, const std::string& path) {
-            megakittens::write_file(path, program::to_bytes(s.program()));
+          [](const Scheduled& s, const std::filesystem::path& path) {
+            megakittens::write_file(path.string(), program::to_bytes(s.program()));
           },
           nb::arg("path"), "Writes the program's file.")
       .def("__str__", [](const Scheduled& s) { return program::to_text(s.program()); })

@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -154,7 +155,9 @@ void bind_types(nb::module_& module) {
       nb::arg("host"), "Registers an instruction type whose host half is a Python object.");
   module.def(
       "load_plugin",
-      [](const std::string& path, const std::string& device) { return runtime::load_plugin(path, device); },
+      [](const std::filesystem::path& path, const std::string& device) {
+        return runtime::load_plugin(path.string(), device);
+      },
       nb::arg("path"), nb::arg("device") = "",
       "Registers the types of a plug-in and gives their names; `device`: the device half of its one type.");
   module.def("unregister_type", &ops::unregister_user_type, nb::arg("name"), "Takes an instruction type away.");

@@ -1,6 +1,8 @@
 """megakittens.compile, with the reference as its engine: what a call promises, wherever it runs."""
 
+import copy
 import logging
+import pickle
 
 import pytest
 import torch
@@ -186,3 +188,53 @@ def test_a_program_is_saved_where_a_path_says(tmp_path):
     f(torch.ones(4))
     f.save(tmp_path / "add.mkp")
     assert (tmp_path / "add.mkp").stat().st_size > 0
+
+
+def test_a_graph_is_saved_and_loaded_where_a_path_says(tmp_path):
+    graph = megakittens.capture(lambda x: x + 1, torch.ones(4))
+    graph.save(tmp_path / "add.mkg.json")
+    assert str(megakittens.Graph.load(tmp_path / "add.mkg.json")) == str(graph)
+
+
+def twice(x):
+    return x * 2
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, lambda f: pickle.loads(pickle.dumps(f))])
+def test_a_copy_captures_for_itself(duplicate):
+    function, module = compiled(twice), compiled(torch.nn.Linear(4, 4).requires_grad_(False))
+    for f in (function, module):
+        expected = f(torch.ones(2, 4))
+        other = duplicate(f)
+        assert type(other) is type(f) and not other.executables and not other.graphs
+        f.close()
+        torch.testing.assert_close(other(torch.ones(2, 4)), expected)
+        assert len(other.executables) == 1
+
+
+class Doubled(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = compiled(torch.nn.Linear(4, 4).requires_grad_(False))
+
+    def forward(self, x):
+        return self.layer(x) * 2
+
+
+@pytest.mark.parametrize("around", [compiled, lambda module: torch.compile(module, backend="eager", fullgraph=True)])
+@pytest.mark.parametrize("part", [lambda module: module, lambda module: module.forward])
+def test_a_compiled_module_within_another_is_part_of_its_graph(around, part):
+    model, x = Doubled(), torch.randn(2, 4)
+    torch.testing.assert_close(around(part(model))(x), model.layer._original(x) * 2)
+    assert not model.layer.executables
+
+
+def test_a_copied_model_has_what_is_compiled_in_it_for_its_own_weights():
+    model = Doubled()
+    model.forward = compiled(model.forward)
+    expected = model(torch.ones(2, 4))
+    other = copy.deepcopy(model)
+    other.layer.weight.zero_()
+    other.layer.bias.fill_(3)
+    torch.testing.assert_close(other(torch.ones(2, 4)), torch.full((2, 4), 6.0))
+    torch.testing.assert_close(model(torch.ones(2, 4)), expected)
