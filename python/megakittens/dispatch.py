@@ -33,7 +33,14 @@ class ReferenceEngine(Engine):
         self.graph = graph
         self.numerics = "eager" if settings["numerics"] == "eager" else "exact"
 
+        written = [item for item in self.graph.outputs if item["input"] is None]
+        written += [item for item in self.graph.inputs if item["mutated"]]
+        self.writes_integers = any(item["dtype"] in ("i32", "i64") for item in written)
+
     def run(self, tensors):
+        if self.writes_integers:
+            for item, tensor in zip(self.graph.inputs, tensors, strict=True):
+                checks.integers_are_floats(item["name"], tensor)
         spans = [item["span"] for item in self.graph.inputs]
         storages = [
             tensor.detach().as_strided((span,), (1,)).to("cpu", torch.float32).contiguous().numpy()

@@ -66,7 +66,7 @@ Results Chain::finish(ir::Ref result) {
   for (const ir::Step& step : steps_)
     if (integers && (is_integer(dtype) || !ir::is_floating(dtype)) &&
         (is_arithmetic(step.op) || dtype == ir::DType::boolean))
-      throw NotResolved("integers are supported only in casts, where, and copies: convert to a floating type first");
+      throw NotResolved("integers are viewed and cast, not computed with: convert to a floating type first");
   return finish_any(result);
 }
 

@@ -87,7 +87,8 @@ const InstructionType& type_for(const ir::Graph& graph, const ir::Node& node, co
   for (const InstructionType* type : instruction_types()) {
     std::optional<std::string> reason = type->unsuited(graph, node, options);
     if (!reason) return *type;
-    if (type->name() != "noop") reasons += "\n  " + *reason;
+    const std::string line = "\n  " + *reason;  // of two types, often the same
+    if (type->name() != "noop" && reasons.find(line) == std::string::npos) reasons += line;
   }
   throw UnsupportedError(fmt::format("no instruction type takes {}:{}", graph.describe(node), reasons));
 }

@@ -138,3 +138,19 @@ def test_an_operation_inside_a_module_of_pytorchs_is_placed_by_the_module():
         run(torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Softmax(0)), torch.ones(3))
     with pytest.raises(UnsupportedError, match=r"at module self \(Softmax\)"):
         run(torch.nn.Softmax(0), torch.ones(3))
+
+
+@pytest.mark.parametrize("dtype", [torch.int32, torch.int64])
+def test_integers_that_the_reference_cannot_hold_are_refused_where_they_are_returned(dtype):
+    small, large = torch.tensor([-(2**24), 2**24], dtype=dtype), torch.tensor([0, -(2**24) - 1], dtype=dtype)
+    assert run(lambda x: x.clone(), small).equal(small)
+    assert run(lambda x: x.float(), large).equal(large.float())
+    assert run(lambda x: x[1:], large).equal(large[1:])
+    with pytest.raises(UnsupportedError, match=r"'x' has integers from -16777217 to 0.*exact up to 2\^24"):
+        run(lambda x: x.clone(), large)
+
+
+def test_reasons_of_two_instruction_types_that_agree_are_given_once():
+    with pytest.raises(UnsupportedError) as caught:
+        megakittens.compile(lambda x: x.clone())(torch.ones(2, dtype=torch.int64))
+    assert str(caught.value).count("it would have to compute i64 values") == 1
