@@ -50,14 +50,19 @@ class ReferenceEngine(Engine):
         for item, tensor, span, values in zip(self.graph.inputs, tensors, spans, after, strict=True):
             if item["mutated"]:
                 tensor.detach().as_strided((span,), (1,)).copy_(torch.from_numpy(values).to(tensor.dtype))
-        results = []
+        results, memory = [], {}
         for output, values in zip(self.graph.outputs, shown, strict=True):
             if output["input"] is not None:
                 results.append(view_of_input(tensors[output["input"]], output))
                 continue
-            device = tensors[0].device if tensors else "cpu"
-            dense = torch.from_numpy(values).to(device, TORCH_DTYPES[output["dtype"]]).reshape(output["sizes"])
-            results.append(torch.empty_like(dense).copy_(dense) if dense.numel() else dense)
+            if output["root"] not in memory:
+                device, dtype = tensors[0].device if tensors else "cpu", TORCH_DTYPES[output["dtype"]]
+                memory[output["root"]] = torch.empty(output["span"], device=device, dtype=dtype)
+            result = memory[output["root"]].as_strided(output["sizes"], output["strides"], output["offset"])
+            # Where a result repeats elements each is written once.
+            once = tuple(slice(0, 1) if stride == 0 else slice(None) for stride in output["strides"])
+            result[once].copy_(torch.from_numpy(values).reshape(output["sizes"])[once])
+            results.append(result)
         return results
 
 

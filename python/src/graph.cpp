@@ -38,6 +38,7 @@ nb::dict describe(const ir::Graph& graph, ir::ValueId id, const ir::View& view) 
   result["strides"] = view.strides;
   result["input"] = input;
   result["span"] = root.tensor.span();
+  result["root"] = graph.root(id);
   return result;
 }
 

@@ -238,3 +238,20 @@ def test_a_copied_model_has_what_is_compiled_in_it_for_its_own_weights():
     other.layer.bias.fill_(3)
     torch.testing.assert_close(other(torch.ones(2, 4)), torch.full((2, 4), 6.0))
     torch.testing.assert_close(model(torch.ones(2, 4)), expected)
+
+
+@pytest.mark.parametrize("device", ["reference", "emulator"])
+def test_results_share_memory_and_have_strides_as_eagers_do(device):
+    def f(x):
+        y = x + 1
+        return y, y.t(), y[1:, 2], y[:, :1].expand(3, 5), y[:0]
+
+    x = torch.randn(3, 4)
+    results, expected = megakittens.compile(f, device=device)(x), f(x)
+    for a, b in zip(results, expected, strict=True):
+        torch.testing.assert_close(a, b)
+        assert a.stride() == b.stride() and a.storage_offset() == b.storage_offset()
+    results[0][2, 2] = 7
+    expected[0][2, 2] = 7
+    for a, b in zip(results, expected, strict=True):
+        torch.testing.assert_close(a, b)
