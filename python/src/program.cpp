@@ -6,6 +6,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <chrono>
+
 #include "bindings.hpp"
 #include "ir/graph.hpp"
 #include "runtime/prepare.hpp"
@@ -125,6 +127,12 @@ void Scheduled::run_emulator(const std::map<std::uint32_t, std::pair<std::uintpt
   emulator::RunOptions options;
   options.seed = seed;
   options.check = check;
+  options.poll = [last = std::chrono::steady_clock::now()]() mutable {
+    if (std::chrono::steady_clock::now() - last < std::chrono::milliseconds(100)) return;
+    nb::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    last = std::chrono::steady_clock::now();
+  };
   nb::gil_scoped_release release;
   std::scoped_lock lock(mutex_);
   if (!machine_) machine_ = std::make_unique<runtime::HostProgram>(program_);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,7 @@ struct LaunchConfig {
   std::vector<PlantedFault> faults;
   bool survey = false;           // list in the report where faults could be planted
   Declared* declared = nullptr;  // null: everything may be touched
+  std::function<void()> poll;    // called now and then, where there is one; what it throws ends the run and leaves it
 };
 
 /// One call per warp; `params` is what the launch passes.

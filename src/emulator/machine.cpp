@@ -15,6 +15,7 @@ thread_local Machine* current_machine = nullptr;
 
 constexpr std::uint64_t kNanosecondsPerStep = 10;
 constexpr std::uint64_t kExpiry = std::uint64_t{1} << 40;  // about 18 minutes: beyond any bound a kernel waits for
+constexpr std::uint64_t kStepsPerPoll = 1024;
 constexpr int kIdleRounds = 3;     // times that everyone who polls looks again before we believe in a deadlock
 constexpr int kExpirations = 512;  // times that time jumps without progress before we stop hoping
 
@@ -46,6 +47,8 @@ Report Machine::run() {
     ~Current() { current_machine = nullptr; }
   } current(this);
   while (unfinished_ > 0 && report_.exception.empty()) {
+    if (poll_is_due()) poll();
+    if (interruption_ != nullptr) break;
     if (over_step_limit()) {
       report_.step_limit_reached = true;
       break;
@@ -78,6 +81,15 @@ void Machine::move() {
   }
 }
 
+void Machine::poll() {
+  next_poll_ = report_.steps + kStepsPerPoll;
+  try {
+    config_.poll();
+  } catch (...) {
+    interruption_ = std::current_exception();
+  }
+}
+
 void Machine::run_warp(std::size_t index) {
   running_ = ready_[index];
   ready_[index] = ready_.back();
@@ -85,6 +97,12 @@ void Machine::run_warp(std::size_t index) {
   report_.switches++;
   device::single_lane_depth = 0;  // a new fibre's; a suspended one restores its own
   running_->fibre.resume();
+  while (polling_) {
+    polling_ = false;
+    poll();
+    if (interruption_ != nullptr) return;
+    running_->fibre.resume();
+  }
   device::single_lane_depth = 0;
   if (running_->fibre.done()) finish(*running_);
 }
@@ -139,6 +157,10 @@ void Machine::step() {
   progress_++;
   nanoseconds_ += kNanosecondsPerStep;
   running_->looks.clear();
+  if (poll_is_due()) {
+    polling_ = true;
+    switch_out();
+  }
   if (!over_step_limit() && !chooser_.interrupts(*running_, others_can_move())) return;
   ready_.push_back(running_);
   switch_out();

@@ -72,6 +72,8 @@ class Machine {
   void make_ctas();
   void switch_out();
   void move();
+  bool poll_is_due() const { return config_.poll && report_.steps >= next_poll_; }
+  void poll();
   void run_warp(std::size_t index);
   void run_operation(std::size_t index);
   /// A warp that goes on alone looks at this, too: nobody interrupts it.
@@ -88,7 +90,7 @@ class Machine {
   Kernel kernel_;
   const void* params_;
   Report report_;
-  std::exception_ptr interruption_;  // what a fibre may not let out; thrown by run()
+  std::exception_ptr interruption_;  // what a fibre may not let out, or poll() has thrown; thrown by run()
   Findings findings_;
   std::unique_ptr<Checker> checker_;
   Chooser chooser_;
@@ -104,7 +106,9 @@ class Machine {
   std::uint32_t unfinished_ = 0;
   bool unwinding_ = false;
   std::uint64_t nanoseconds_ = 1000;
-  std::uint64_t progress_ = 0;  // steps other than looking in vain
+  std::uint64_t progress_ = 0;   // steps other than looking in vain
+  std::uint64_t next_poll_ = 0;  // steps
+  bool polling_ = false;         // the running warp has only switched out for poll(), and goes on behind it
   std::uint64_t idle_progress_ = 0;
   int idle_rounds_ = 0;
   int expirations_ = 0;

@@ -143,6 +143,7 @@ Report Workspace::launch(std::span<void* const> storages, const RunOptions& opti
   config.interleaving = options.interleaving;
   config.step_limit = options.step_limit;
   config.survey = options.survey;
+  config.poll = options.poll;
   auto planted = [&](FaultPoint point) {
     return std::ranges::find(options.faults, point, &PlantedFault::point) != options.faults.end();
   };

@@ -23,6 +23,7 @@ struct RunOptions {
   InterleavingOptions interleaving = {};
   std::uint64_t step_limit = 0;  // 0: none
   bool survey = false;           // see LaunchConfig
+  std::function<void()> poll = {};
 };
 
 /// One program and its workspace; launches on it follow each other. The program must outlive it.
@@ -40,6 +41,7 @@ class Workspace {
 
   /// `storages[s]` is the base of the program's storage s where that is an input or an output, and ignored elsewhere.
   /// Inputs that bulk copies read and that are not aligned to 16 bytes are copied first, and back if they are mutated.
+  /// After a run that is not good, or that an exception ended, reset() has to come before the next.
   Report launch(std::span<void* const> storages, const RunOptions& options = {});
 
   /// What an expired wait left behind; `claimed` is 0 where none did.

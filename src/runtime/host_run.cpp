@@ -49,7 +49,13 @@ emulator::Report HostProgram::run(std::span<void* const> inputs, std::span<void*
     if (program_.storages[s].kind == program::StorageKind::input && storages[s] == nullptr)
       throw FormatError(fmt::format("program '{}': storage {} '{}' is an input that nothing binds", program_.name, s,
                                     program_.storages[s].name));
-  emulator::Report report = workspace_.launch(storages, options);
+  emulator::Report report;
+  try {
+    report = workspace_.launch(storages, options);
+  } catch (...) {
+    workspace_.reset();
+    throw;
+  }
   if (!report.ok()) workspace_.reset();
   return report;
 }

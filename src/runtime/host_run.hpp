@@ -25,8 +25,8 @@ class HostProgram {
   explicit HostProgram(const program::Program& program);
 
   /// `inputs[i]` is the storage of the program's input i, exactly as long as program.storages says; the run takes them.
-  /// Throws UserError where they do not fit. What the run finds is in the report; after a bad one the workspace is
-  /// reset.
+  /// Throws UserError where they do not fit. What the run finds is in the report; after a bad one, and where an
+  /// exception ends it, the workspace is reset.
   HostRun run(std::vector<HostBuffer> inputs, const emulator::RunOptions& options = {});
   /// The same on the caller's memory: `inputs[i]` as above, `outputs[k]` for the k-th of output_storages().
   emulator::Report run(std::span<void* const> inputs, std::span<void* const> outputs,

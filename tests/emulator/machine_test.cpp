@@ -168,6 +168,49 @@ TEST(StepLimit, ends_a_warp_that_goes_on_alone) {
   EXPECT_TRUE(report.step_limit_reached);
 }
 
+// Whoever polls can end a run from outside, and changes nothing where he does not.
+TEST(Poll, ends_a_run_whatever_its_warps_do) {
+  struct Enough {};
+  int polls = 0;
+  LaunchConfig config = small(2);
+  config.poll = [&] {
+    if (++polls == 3) throw Enough{};
+  };
+  auto sleeping = [] {
+    for (;;) ptx::nanosleep(1);
+  };
+  auto working = [] {
+    set_up([] { ptx::mbarrier_init(at(0), 1); });
+    for (;;) one_lane([] { ptx::mbarrier_arrive(at(0)); });
+  };
+  EXPECT_THROW(run(config, sleeping), Enough);
+  polls = 0;
+  EXPECT_THROW(run(config, working), Enough);
+  polls = 0;
+  config.warps = 1;  // goes on alone
+  EXPECT_THROW(run(config, working), Enough);
+}
+
+TEST(Poll, changes_nothing_where_it_throws_nothing) {
+  auto record_of = [](bool polled, int& polls) {
+    std::vector<std::uint32_t> words(32);
+    LaunchConfig config = small(4);
+    config.interleaving.record = true;
+    config.buffers = {buffer("words", words)};
+    if (polled) config.poll = [&polls] { ++polls; };
+    const Report report = run(config, [&] {
+      MK_ROLLED for (int i = 0; i < 2000; ++i) one_lane([&] { ptx::red_relaxed_gpu_add_u32(words.data(), 1); });
+    });
+    EXPECT_TRUE(report.ok()) << report.text();
+    return report.interleaving;
+  };
+  int polls = 0;
+  const Interleaving plain = record_of(false, polls);
+  EXPECT_EQ(polls, 0);
+  EXPECT_TRUE(record_of(true, polls) == plain);
+  EXPECT_GE(polls, 7);
+}
+
 TEST(Exceptions, of_a_kernel_end_the_run_and_name_the_warp) {
   const Report report = run(small(3), [] {
     if (device::host::warp_index() == 1) ptx::trap();

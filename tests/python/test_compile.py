@@ -3,6 +3,8 @@
 import copy
 import logging
 import pickle
+import signal
+import time
 
 import pytest
 import torch
@@ -255,3 +257,28 @@ def test_results_share_memory_and_have_strides_as_eagers_do(device):
     expected[0][2, 2] = 7
     for a, b in zip(results, expected, strict=True):
         torch.testing.assert_close(a, b)
+
+
+def test_a_signal_is_heard_while_the_emulator_runs_and_the_next_call_is_right():
+    class Enough(Exception):
+        pass
+
+    def stop(*_):
+        raise Enough
+
+    f = megakittens.compile(lambda a, b: a @ b, check=True)
+    a, b = torch.randn(1024, 1024, dtype=torch.bfloat16), torch.randn(1024, 1024, dtype=torch.bfloat16)
+    start = time.perf_counter()
+    expected = f(a, b)
+    whole = time.perf_counter() - start
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        start = time.perf_counter()
+        with pytest.raises(Enough):
+            f(a, b)
+        assert time.perf_counter() - start < 0.8 * whole
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert f(a, b).equal(expected)
