@@ -47,4 +47,11 @@ class InternalError : public Error {
   using Error::Error;
 };
 
+/// Base of what is no error but the wish to stop, which a host half passes on: Python's KeyboardInterrupt, say. It goes
+/// through this library as it is; anything else that a host half throws becomes a UserError.
+class Interruption {
+ public:
+  virtual ~Interruption() = default;
+};
+
 }  // namespace megakittens

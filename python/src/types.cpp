@@ -21,9 +21,9 @@ namespace nb = nanobind;
 namespace megakittens::python {
 namespace {
 
-/// KeyboardInterrupt, SystemExit, and whatever else of Python is no Exception, on its way through code that turns
-/// errors into others: that lets pass what is no std::exception.
-struct Interruption {
+/// KeyboardInterrupt, SystemExit, and whatever else of Python is no Exception.
+struct PythonInterruption : Interruption {
+  explicit PythonInterruption(const nb::python_error& raised) : error(std::make_shared<nb::python_error>(raised)) {}
   std::shared_ptr<nb::python_error> error;
 };
 
@@ -126,7 +126,7 @@ class PythonType final : public InstructionType {
       return f();
     } catch (const nb::python_error& error) {
       // NOLINTNEXTLINE(bugprone-std-exception-baseclass)
-      if (!error.matches(PyExc_Exception)) throw Interruption{std::make_shared<nb::python_error>(error)};
+      if (!error.matches(PyExc_Exception)) throw PythonInterruption(error);
       problem = error.what();
     } catch (const nb::cast_error&) {
       problem = "what it returns has another form than the guide describes";
@@ -146,7 +146,7 @@ void bind_types(nb::module_& module) {
   nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
     try {
       std::rethrow_exception(thrown);
-    } catch (const Interruption& interruption) {
+    } catch (const PythonInterruption& interruption) {
       interruption.error->restore();
     }
   });

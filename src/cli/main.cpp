@@ -90,6 +90,8 @@ int guarded(int argc, char** argv) {
     return report("this machine has not enough memory for that", kUserMistake);
   } catch (const std::exception& error) {
     return report(error.what(), kInternalFault);
+  } catch (...) {
+    return report("something was thrown that is no std::exception", kInternalFault);
   }
 }
 

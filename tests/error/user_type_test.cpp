@@ -80,6 +80,17 @@ TEST_F(UserTypeErrors, a_host_half_that_throws_is_named_with_its_method) {
   EXPECT_THAT(scheduling(type), HasSubstr("plan() of instruction type 'doubled' failed: no such row"));
 }
 
+TEST_F(UserTypeErrors, what_a_host_half_throws_that_is_no_exception_is_an_error_unless_it_is_an_interruption) {
+  struct Stop : Interruption {};
+  auto type = types_.doubled();
+  type->change_plan = [](TypePlan) -> TypePlan { throw 3; };
+  EXPECT_THAT(scheduling(type),
+              HasSubstr("plan() of instruction type 'doubled' failed: it throws what is no std::exception"));
+  // The registered one.
+  type->change_plan = [](TypePlan) -> TypePlan { throw Stop(); };
+  EXPECT_THROW(runtime::prepare(doubled_graph(), small_), Stop);
+}
+
 TEST_F(UserTypeErrors, boxes_outside_their_tensors_are_refused_with_the_instruction) {
   auto type = types_.doubled();
   type->change_touches = [](std::vector<Touch> touches) {

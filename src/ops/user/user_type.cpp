@@ -163,13 +163,18 @@ class UserPlan final : public NodePlan {
 
 template <class F>
 auto UserType::ask(const char* method, F&& f) const {
+  std::string problem = "it throws what is no std::exception";
   try {
     return f();
   } catch (const Error&) {
     throw;
+  } catch (const Interruption&) {
+    throw;
   } catch (const std::exception& error) {
-    throw UserError(fmt::format("{}() of instruction type '{}' failed: {}", method, half_.name, error.what()));
+    problem = error.what();
+  } catch (...) {  // NOLINT(bugprone-empty-catch): said below
   }
+  throw UserError(fmt::format("{}() of instruction type '{}' failed: {}", method, half_.name, problem));
 }
 
 std::vector<Touch> UserType::touches(const std::vector<OperandInfo>& operands,
