@@ -49,8 +49,12 @@ ir::Ref Chain::read(const fx::Argument& argument) {
   const Results& results = call_.context().results(ref->index);
   if (results.size() != 1 || std::holds_alternative<std::monostate>(results[0]))
     throw NotResolved("an argument is not one tensor");
-  if (const auto* constant = std::get_if<ConstantSymbol>(&results[0])) return ir::Ref::constant(constant->value);
-  operands_.push_back(results[0]);
+  return read(results[0]);
+}
+
+ir::Ref Chain::read(const Symbol& symbol) {
+  if (const auto* constant = std::get_if<ConstantSymbol>(&symbol)) return ir::Ref::constant(constant->value);
+  operands_.push_back(symbol);
   return ir::Ref::operand(static_cast<int>(operands_.size()) - 1);
 }
 

@@ -14,6 +14,7 @@ class Chain {
   /// A tensor, or a number of the call.
   ir::Ref read(std::size_t position, const char* name);
   ir::Ref read(const fx::Argument& argument);
+  ir::Ref read(const Symbol& symbol);
   ir::Ref step(ir::PointwiseOp op, std::vector<ir::Ref> args);
   /// Emits the node with the dtype and shape that PyTorch computed. Throws NotResolved for arithmetic whose result is
   /// an integer: values are fp32 here.

@@ -27,8 +27,8 @@ PointwiseBody join(const PointwiseBody& producer, const PointwiseBody& consumer,
                    ir::DType between, Numerics numerics) {
   PointwiseBody joint{.steps = producer.steps, .results = {}};
   int result = producer.results[0];
-  // What becomes bool is 0 or 1 whatever the numerics.
-  if (between == ir::DType::boolean || (numerics == Numerics::eager && between != ir::DType::f32)) {
+  // What becomes bool is 0 or 1, and what becomes an integer is whole, whatever the numerics.
+  if (!ir::is_floating(between) || (numerics == Numerics::eager && between != ir::DType::f32)) {
     joint.steps.push_back({.op = ir::PointwiseOp::round, .args = {Ref::step(result)}, .dtype = between});
     result = static_cast<int>(joint.steps.size()) - 1;
   }

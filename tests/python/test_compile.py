@@ -282,3 +282,29 @@ def test_a_signal_is_heard_while_the_emulator_runs_and_the_next_call_is_right():
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     assert f(a, b).equal(expected)
+
+
+@pytest.mark.parametrize("options", [{}, {"numerics": "fused"}, {"fusion": False}])
+@pytest.mark.parametrize(
+    "function",
+    [lambda x: x.long() * 0.5, lambda x: x - x.long(), lambda x: x.long().bool(), lambda x: x.to(torch.int32).half()],
+)
+def test_a_cast_to_an_integer_on_the_way_is_refused_where_it_is_not_computed(function, options):
+    x = torch.tensor([1.7, -1.7, 0.4, 2.5])
+    assert compiled(function)(x).equal(function(x))
+    with pytest.raises(megakittens.UnsupportedError, match=r"test_compile.py:\d+ in .*would have to compute i(64|32) values"):
+        megakittens.compile(function, **options)(x)
+
+
+@pytest.mark.parametrize("device", ["reference", "emulator"])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("name", ["eq", "ne", "lt", "le", "gt", "ge"])
+def test_a_number_is_compared_as_the_tensors_type_holds_it(name, dtype, device):
+    compare = getattr(torch, name)
+
+    def f(x, scalar):
+        return compare(x, 0.1), compare(x, scalar), compare(scalar, x), compare(x, torch.tensor(0.1)), compare(x, True)
+
+    x, scalar = torch.tensor([0.1, 0.2, 1.0, float("nan")]).to(dtype), torch.tensor(0.1)
+    for result, expected in zip(megakittens.compile(f, device=device)(x, scalar), f(x, scalar), strict=True):
+        assert result.equal(expected)

@@ -15,12 +15,8 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) {
 }
 
 std::optional<std::string> type_problem(const ir::Graph& graph, const ir::Node& node) {
-  for (ir::ValueId id : node.outputs) {
-    ir::DType dtype = graph.value(id).tensor.dtype;
-    if (!ir::is_floating(dtype) && dtype != ir::DType::boolean)
-      return fmt::format("it would have to compute {} values; pointwise results are bf16, f16, f32 or bool",
-                         ir::name_of(dtype));
-  }
+  for (ir::ValueId id : node.outputs)
+    if (std::optional<std::string> problem = unsuited_result(graph.value(id).tensor.dtype)) return problem;
   return std::nullopt;
 }
 

@@ -208,10 +208,21 @@ class Compiler {
 
 }  // namespace
 
+std::optional<std::string> unsuited_result(ir::DType dtype) {
+  if (ir::is_floating(dtype) || dtype == ir::DType::boolean) return std::nullopt;
+  return fmt::format(
+      "it would have to compute {} values; pointwise results are bf16, f16, f32 or bool: make integers outside the "
+      "compiled function",
+      ir::name_of(dtype));
+}
+
 std::variant<Code, std::string> compile_pointwise(const ir::PointwiseBody& body, int operand_base, int first_output,
                                                   const std::vector<ir::DType>& output_types, int temporaries) {
   MK_CHECK(output_types.size() == body.results.size(), "{} output types for {} results", output_types.size(),
            body.results.size());
+  for (const ir::Step& step : body.steps)
+    if (step.op == PointwiseOp::round)
+      if (std::optional<std::string> problem = unsuited_result(step.dtype)) return *problem;
   return Compiler(body, operand_base, first_output, output_types, temporaries).run();
 }
 
