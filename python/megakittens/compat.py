@@ -6,6 +6,7 @@ import operator
 import pathlib
 import re
 import types
+import weakref
 
 import torch
 import torch._dynamo
@@ -26,6 +27,17 @@ RecompileLimit = torch._dynamo.exc.FailOnRecompileLimitHit
 def optimize(backend, fn):
     """`fn` through Dynamo: a graph break is an error, and every shape is captured on its own."""
     return torch._dynamo.optimize(backend, nopython=True, dynamic=False)(fn)
+
+
+def weak_backend(owner, name):
+    """A backend that is the owner's method of that name. Dynamo keeps backends for ever, and with code that it compiled:
+    this one does not keep its owner."""
+    owner = weakref.ref(owner, lambda _: torch._dynamo.eval_frame.cached_backends.pop(id(backend), None))
+
+    def backend(gm, example_inputs):
+        return getattr(owner(), name)(gm, example_inputs)
+
+    return backend
 
 
 def keep_device_guard():

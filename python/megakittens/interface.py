@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import inspect
+import sys
 import threading
 
 import torch
@@ -33,7 +34,11 @@ def compile(fn=None, **options):
         raise UserError(f"megakittens.compile takes a function or a module, not {type(fn).__name__}")
     if not settings["enable"]:
         return fn
-    return (CompiledFunction if inspect.isfunction(fn) else Compiled)(fn, settings)
+    if isinstance(fn, torch.nn.Module):
+        return CompiledModule(fn, settings)
+    if inspect.isfunction(fn):
+        return (CompiledMethod if _is_of_a_class(fn) else CompiledFunction)(fn, settings)
+    return Compiled(fn, settings)
 
 
 @_core.calls_forms
@@ -52,8 +57,9 @@ class Compiled(_core.FormCaller):
         self._forms = ()
         self._looked = 0  # so many executables were known to `_fast`
         self._closed = False
-        self._compiled = compat.optimize(self._backend, function or fn)
-        self._hooked = compat.optimize(self._backend, fn)  # a module whose hooks run around what is compiled
+        backend = compat.weak_backend(self, "_backend")
+        self._compiled = compat.optimize(backend, function or fn)
+        self._hooked = compat.optimize(backend, fn)  # a module whose hooks run around what is compiled
 
     def _name(self):
         return getattr(self._original, "__name__", type(self._original).__name__)
@@ -79,7 +85,7 @@ class Compiled(_core.FormCaller):
         if self._closed:
             raise UserError(f"'{self._name()}' was closed: compile it again")
         if compat_calls.is_compiling():
-            return self._trace(args, kwargs)
+            return self._original(*args, **kwargs)  # a part of what is being traced
         with _tracing:
             return self._trace(args, kwargs)
 
@@ -104,7 +110,7 @@ class Compiled(_core.FormCaller):
                 # Where it arose inside PyTorch's compiler helps nobody.
                 ours = translate(error).with_traceback(None)
                 raise ours from (None if isinstance(ours, Error) else error)
-        if self._fast is not None and len(self.executables) != self._looked and not compat_calls.is_compiling():
+        if self._fast is not None and len(self.executables) != self._looked:
             self._looked = len(self.executables)
             self._forms = self._fast.look(self.executables, args, kwargs)
         return result
@@ -137,16 +143,92 @@ class Compiled(_core.FormCaller):
             raise UserError(f"{len(self.executables)} shapes were captured; .save() writes the program of one")
         self.executables[0].engine.save(path)
 
+    def __repr__(self):
+        return f"compiled({self._original!r})"
+
     def __getattr__(self, name):
-        if name == "_original":
+        # Of what is compiled, but for how that is copied.
+        if name in ("_original", "__copy__", "__deepcopy__"):
             raise AttributeError(name)
         return getattr(self._original, name)
 
 
+def _giving_the_module(name):
+    """A method of nn.Module that returns the module it works on: here the compiled one."""
+
+    def method(self, *args, **kwargs):
+        result = getattr(self._original, name)(*args, **kwargs)
+        return self if result is self._original else result
+
+    method.__name__ = name
+    return method
+
+
+@_core.calls_forms
+class CompiledModule(Compiled):
+    """A compiled module: to everybody but who calls it, the module itself. Attributes are read and written there, and as a
+    part of another module it has the parameters, modes and names in `state_dict` that it has uncompiled."""
+
+    _OWN = frozenset(
+        "_original _settings _run graphs executables _function _fast _forms _looked _closed _compiled _hooked".split()
+    ) | frozenset(functools.WRAPPER_ASSIGNMENTS) | {"__wrapped__"}
+
+    for _name_of in "train eval requires_grad_ to to_empty cpu cuda type half float double bfloat16 apply share_memory".split():
+        locals()[_name_of] = _giving_the_module(_name_of)
+    del _name_of
+
+    @property
+    def __class__(self):
+        return type(self._original)  # isinstance(compiled, torch.nn.Module), which nn.Module asks of its parts
+
+    def __setattr__(self, name, value):
+        if name in self._OWN:
+            object.__setattr__(self, name, value)
+        else:
+            setattr(self._original, name, value)
+
+    def __delattr__(self, name):
+        delattr(self._original, name)
+
+    def __dir__(self):
+        return sorted({*object.__dir__(self), *dir(self._original)})
+
+    def __bool__(self):
+        return bool(self._original)
+
+    def __len__(self):
+        return len(self._original)
+
+    def __iter__(self):
+        return iter(self._original)
+
+    def __getitem__(self, key):
+        return self._original[key]
+
+
 @_core.calls_forms
 class CompiledFunction(Compiled):
-    """A compiled function, which is a method where it stands in a class. Modules are none there, as uncompiled ones: and
-    Dynamo finds no descriptor in an object's own attributes."""
+    """A compiled function."""
+
+    def __reduce__(self):
+        """By its name where that names it, as functions are."""
+        found = sys.modules.get(self.__module__)
+        for name in self.__qualname__.split("."):
+            found = getattr(found, name, None)
+        return self.__qualname__ if found is self else Compiled.__reduce__(self)
+
+
+def _is_of_a_class(function):
+    """Whether it is written in a class, or takes a `self`."""
+    *around, _ = function.__qualname__.split(".")
+    first = function.__code__.co_varnames[: min(function.__code__.co_argcount, 1)]
+    return (bool(around) and around[-1] != "<locals>") or first in (("self",), ("cls",))
+
+
+@_core.calls_forms
+class CompiledMethod(CompiledFunction):
+    """A compiled function that becomes a method where it stands in a class. Others do not: in the attributes of an object
+    that is itself compiled Dynamo knows no objects that could."""
 
     def __get__(self, instance, owner=None):
         return self if instance is None else functools.partial(self, instance)
