@@ -5,6 +5,7 @@ import logging
 import torch
 
 from megakittens import _core, attention, checks, compat, compat_calls, dispatch, fx
+from megakittens.errors import UnsupportedError
 
 logger = logging.getLogger("megakittens")
 
@@ -23,6 +24,8 @@ def compile_graph(gm, example_inputs, settings, name="graph", on_graph=None, run
     where given, is what a call executes instead."""
     labels = [clean(label, name) for label in compat.dynamo_labels(gm)]
     checks.inputs(labels, compat.dynamo_values(gm, example_inputs))
+    for node in compat.numbers_from_data(gm):
+        raise depends_on_data(node)
     attention.keep_attention(gm)
     made = []
 
@@ -57,7 +60,20 @@ def compile_graph(gm, example_inputs, settings, name="graph", on_graph=None, run
 
         return compat.boxed(call)
 
-    return compat.marked(compat.lower(gm, example_inputs, compiler), made)
+    try:
+        return compat.marked(compat.lower(gm, example_inputs, compiler), made)
+    except compat.DataDependent as error:
+        raise depends_on_data(compat.executed_node(gm, error)) from None
+
+
+def depends_on_data(node):
+    """The error for a number that only the data tell, such as x.item() or an index that is a tensor."""
+    source = compat.source_of(node) if node is not None else ""
+    return UnsupportedError(
+        f"{compat.target_name(node) if node is not None else 'an operation'}{' at ' + source if source else ''} needs a number "
+        f"out of a tensor's data, such as .item() or a tensor as an index: a program is the same for all data. Keep it a "
+        f"tensor (x * t, not x * t.item()), or take the number outside the compiled function"
+    )
 
 
 def clean(label, name):

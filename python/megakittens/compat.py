@@ -267,6 +267,24 @@ def source_of(node):
     return ""
 
 
+DataDependent = (
+    torch.fx.experimental.symbolic_shapes.GuardOnDataDependentSymNode,
+    torch._subclasses.fake_tensor.DataDependentOutputException,
+    torch._subclasses.fake_tensor.DynamicOutputShapeException,
+)
+
+
+def numbers_from_data(gm):
+    """The nodes of Dynamo's graph that take a number out of a tensor."""
+    return [node for node in gm.graph.nodes if node.op == "call_method" and node.target == "item"]
+
+
+def executed_node(gm, error):
+    """The node of Dynamo's graph at which running it failed, by what PyTorch adds to the message; None if it does not."""
+    found = re.search(r"While executing %(\w+)", str(error))
+    return next((node for node in gm.graph.nodes if found and node.name == found[1]), None)
+
+
 def describe_break(error):
     """Reason and place of a graph break: ("call of print", "model.py:12 in forward")."""
     reason = str(error).strip().splitlines()

@@ -76,6 +76,9 @@ class EmulatorEngine(Engine):
         _say_once("the inputs are on the CPU: programs run on the emulator, which is exact and slow")
 
     def run(self, tensors):
+        shifted = [tensor.numel() > 0 and tensor.data_ptr() % tensor.element_size() != 0 for tensor in tensors]
+        if any(shifted):
+            return self._run_shifted(tensors, shifted)
         memory = {}
         kept = {}
         for port, tensor in zip(self.program.inputs, tensors, strict=True):
@@ -98,6 +101,19 @@ class EmulatorEngine(Engine):
                 results.append(torch.empty(port["sizes"], dtype=dtype, device="cpu"))
             else:
                 results.append(elements.as_strided(port["sizes"], port["strides"], port["offset"]))
+        return results
+
+
+    def _run_shifted(self, tensors, shifted):
+        """Elements at addresses that no machine loads them from are copied, and back where they are written."""
+        ours = [checks.aligned_copy(tensor) if moved else tensor for tensor, moved in zip(tensors, shifted, strict=True)]
+        results = self.run(ours)
+        for item, copy, tensor, moved in zip(self.graph.inputs, ours, tensors, shifted, strict=True):
+            if moved and item["mutated"]:
+                tensor.detach().copy_(copy)
+        for k, output in enumerate(self.graph.outputs):
+            if output["input"] is not None:
+                results[k] = view_of_input(tensors[output["input"]], output)
         return results
 
 

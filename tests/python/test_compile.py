@@ -8,6 +8,7 @@ import signal
 import time
 import weakref
 
+import numpy
 import pytest
 import torch
 
@@ -403,3 +404,12 @@ def test_a_number_is_compared_as_the_tensors_type_holds_it(name, dtype, device):
     x, scalar = torch.tensor([0.1, 0.2, 1.0, float("nan")]).to(dtype), torch.tensor(0.1)
     for result, expected in zip(megakittens.compile(f, device=device)(x, scalar), f(x, scalar), strict=True):
         assert result.equal(expected)
+
+
+@pytest.mark.parametrize("device", ["reference", "emulator"])
+def test_an_input_that_is_not_aligned_to_its_elements_is_right(device):
+    memory = bytearray(1 + 4 * 8)
+    x = torch.from_numpy(numpy.ndarray((8,), numpy.float32, memory, offset=1)).copy_(torch.arange(8.0))
+    assert x.data_ptr() % 4 != 0
+    result, same = megakittens.compile(lambda x: (x * 2, x.add_(1)), device=device)(x)
+    assert result.equal(2 * torch.arange(8.0)) and x.equal(torch.arange(1.0, 9)) and same.data_ptr() == x.data_ptr()

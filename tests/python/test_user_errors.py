@@ -154,3 +154,12 @@ def test_reasons_of_two_instruction_types_that_agree_are_given_once():
     with pytest.raises(UnsupportedError) as caught:
         megakittens.compile(lambda x: x.clone())(torch.ones(2, dtype=torch.int64))
     assert str(caught.value).count("it would have to compute i64 values") == 1
+
+
+@pytest.mark.parametrize(
+    "function, operation",
+    [(lambda x, i: x * i.item(), "item"), (lambda x, i: x[i] * 2, "getitem")],
+)
+def test_numbers_out_of_the_data_are_refused_with_the_operation_and_the_line(function, operation):
+    with pytest.raises(UnsupportedError, match=rf"{operation}.* at test_user_errors.py:\d+ in .* needs a number out of .*Keep it"):
+        run(function, torch.ones(4), torch.tensor(1))
