@@ -30,6 +30,11 @@ def compile_graph(gm, example_inputs, settings, name="graph", on_graph=None, run
     made = []
 
     def compiler(lowered, lowered_inputs):
+        if compat.shows_merged_inputs(example_inputs):
+            raise UnsupportedError(
+                f"arguments of {', '.join(map(repr, labels))} share memory, one of them is written, and a result is a view of "
+                f"one: PyTorch loses which part it shows. Return the argument itself, or a .clone() of the view"
+            )
         with compat.real_tensors():
             static = compat.static_inputs()
             text = fx.serialise(lowered, name, labels, static, compat.aliased_outputs())

@@ -178,6 +178,16 @@ def aliased_outputs():
     return [first + i for i, info in enumerate(metadata.output_info) if info.output_type in kinds]
 
 
+def shows_merged_inputs(example_inputs):
+    """Whether AOTAutograd has made one input of several, since they share memory and are written, and has to make a result
+    that is a view of one of them again: of 2.11 such a view has the shape of the whole."""
+    context = torch._guards.TracingContext.try_get()
+    metadata = context.fw_metadata if context is not None else None
+    if metadata is None or len(metadata.input_info) == len(example_inputs):
+        return False
+    return any(info.output_type in (OutputType.alias_of_input, OutputType.is_input) for info in metadata.output_info)
+
+
 def dynamo_labels(gm):
     """The user's name of each placeholder of Dynamo's graph: "x", "self.fc1.weight", "W[0]"."""
     labels = []
@@ -295,6 +305,8 @@ def describe_break(error):
         place = f"{frame.filename.rsplit('/', 1)[-1]}:{frame.lineno} in {frame.name}"
     details = [line.strip() for line in reason if line.strip().startswith("Explanation:")]
     first = reason[0] if reason else "unknown reason"
+    if first.startswith("Data-dependent assertion failed"):
+        return "an assertion does not hold for this call, or it depends on the data", place
     return (f"{first} ({details[0].removeprefix('Explanation:').strip()})" if details else first), place
 
 

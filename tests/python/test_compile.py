@@ -413,3 +413,20 @@ def test_an_input_that_is_not_aligned_to_its_elements_is_right(device):
     assert x.data_ptr() % 4 != 0
     result, same = megakittens.compile(lambda x: (x * 2, x.add_(1)), device=device)(x)
     assert result.equal(2 * torch.arange(8.0)) and x.equal(torch.arange(1.0, 9)) and same.data_ptr() == x.data_ptr()
+
+
+@pytest.mark.parametrize("function", [lambda a, b: (a.add_(1), a * b), lambda a, b: (a.add_(1), b.mul_(2))])
+def test_views_of_inputs_that_share_memory_and_are_written_are_refused(function):
+    v = torch.randn(6, 6)
+    with pytest.raises(megakittens.UnsupportedError, match=r"'a', 'b' share memory.*Return the argument itself, or a .clone"):
+        compiled(function)(v[:4], v[2:])
+
+    def right(a, b):
+        a.add_(1)
+        b.mul_(2)
+        return a, a * b
+
+    mine, theirs = v.clone(), v.clone()
+    for result, expected in zip(compiled(right)(mine[:4], mine[2:]), right(theirs[:4], theirs[2:]), strict=True):
+        torch.testing.assert_close(result, expected)
+    torch.testing.assert_close(mine, theirs)
