@@ -42,8 +42,15 @@ std::map<std::string, OpaqueReference>& opaque_references() {
 OpaqueReference reference_of(const Graph& graph, const Node& node) {
   std::scoped_lock lock(opaque_mutex);
   auto found = opaque_references().find(std::get<std::string>(node.attributes.at("target")));
-  if (found == opaque_references().end())
-    throw UnsupportedError(fmt::format("{} has no reference: the operation is not supported", graph.describe(node)));
+  if (found == opaque_references().end()) {
+    const auto why = node.attributes.find("why");
+    const std::string* reason = why == node.attributes.end() ? nullptr : std::get_if<std::string>(&why->second);
+    throw UnsupportedError(
+        fmt::format("{} has no reference: the operation is not supported{}{}. Compute it outside the compiled "
+                    "function, or write an "
+                    "instruction type for it (docs/guides/instruction-types.md)",
+                    graph.describe(node), reason == nullptr ? "" : ": ", reason == nullptr ? "" : *reason));
+  }
   return found->second;
 }
 

@@ -171,3 +171,8 @@ def test_reasons_of_two_instruction_types_that_agree_are_given_once():
 def test_numbers_out_of_the_data_are_refused_with_the_operation_and_the_line(function, operation):
     with pytest.raises(UnsupportedError, match=rf"{operation}.* at test_user_errors.py:\d+ in .* needs a number out of .*Keep it"):
         run(function, torch.ones(4), torch.tensor(1))
+
+
+def test_the_reference_says_why_an_operation_is_not_supported_and_the_way_out():
+    with pytest.raises(UnsupportedError, match=r"aten.add.*test_user_errors.py.*no reference.*integers are viewed.*instruction type"):
+        run(lambda i: i + 1, torch.ones(3, dtype=torch.int64))
