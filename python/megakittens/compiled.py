@@ -1,0 +1,140 @@
+"""What megakittens.compile returns: a callable through which Dynamo captures, and past which known calls go."""
+
+import contextlib
+import functools
+import threading
+
+from megakittens import _core, checks, compat, compat_calls, fast
+from megakittens.backend import compile_graph
+from megakittens.cuda import COMPILES
+from megakittens.errors import Error, UnsupportedError, UserError
+from megakittens.signature import Signature
+
+compat.keep_device_guard()
+_tracing = threading.RLock()  # Dynamo's settings are those of the process: that shapes are fixed, and when not to compile
+
+
+@_core.calls_forms
+class Compiled(_core.FormCaller):
+    """A compiled function or module. Attributes are those of the original; `graphs` lists what was captured."""
+
+    def __init__(self, fn, settings, run=None):
+        functools.update_wrapper(self, fn, updated=())
+        self._original = fn
+        self._settings = settings
+        self._run = run
+        self.graphs = []
+        self.executables = []
+        self._function = function = compat_calls.frame_function(fn)
+        self._fast = fast.FastCalls(function, None if function is fn else fn) if function is not None else None
+        self._forms = ()
+        self._looked = 0  # so many executables were known to `_fast`
+        self._closed = False
+        backend = compat.weak_backend(self, "_backend")
+        self._compiled = compat.optimize(backend, function or fn)
+        self._hooked = compat.optimize(backend, fn)  # a module whose hooks run around what is compiled
+
+    def _name(self):
+        return getattr(self._original, "__name__", type(self._original).__name__)
+
+    def _backend(self, gm, example_inputs):
+        return compile_graph(
+            gm, example_inputs, self._settings, self._name(), self.graphs.append, self._run, self.executables.append
+        )
+
+    def __call__(self, *args, **kwargs):
+        """What Dynamo sees when it traces a call, in which no form has a say; other calls go to FormCaller."""
+        return self._call(args, kwargs)
+
+    def _prefer(self, form):
+        self._forms = form.of.prefer(form)
+
+    def __reduce__(self):
+        """A copy, deep or pickled, has captured nothing yet: programs belong to tensors, which it may not share."""
+        return type(self), (self._original, self._settings, self._run)
+
+    def _call(self, args, kwargs):
+        """Through Dynamo, which captures where this call is none that it knows. One thread at a time."""
+        if self._closed:
+            raise UserError(f"'{self._name()}' was closed: compile it again")
+        if compat_calls.is_compiling():
+            return self._original(*args, **kwargs)  # a part of what is being traced
+        with _tracing:
+            return self._trace(args, kwargs)
+
+    def _trace(self, args, kwargs):
+        compiled = self._hooked if compat_calls.has_hooks(self._original) else self._compiled
+        while True:
+            try:
+                with compat.known_calls_only() if compat.capturing() else contextlib.nullcontext():
+                    result = compiled(*args, **kwargs)
+                break
+            except compat.NotKnown:
+                raise UserError(COMPILES) from None
+            except compat.RecompileLimit:
+                compat.raise_recompile_limit()
+            except compat.FailedTrace as error:
+                if compat.mixed_devices(error) is None:
+                    raise
+                checks.one_device(checks.devices_of(Signature(self._function).values(args, kwargs)) if self._function else {})
+                where = compat.mixed_devices(error)
+                raise UnsupportedError(f"tensors on 2 devices: {where}. Move them to one device") from None
+            except (compat.Unsupported, compat.BackendFailed) as error:
+                # Where it arose inside PyTorch's compiler helps nobody.
+                ours = translate(error).with_traceback(None)
+                raise ours from (None if isinstance(ours, Error) else error)
+        if self._fast is not None and len(self.executables) != self._looked:
+            self._looked = len(self.executables)
+            self._forms = self._fast.look(self.executables, args, kwargs)
+        return result
+
+    def synchronize(self):
+        """Waits for the GPU, and raises ExecutionError where a launch gave up."""
+        if self._closed:
+            return  # close() has waited
+        for executable in self.executables:
+            executable.engine.synchronize()
+
+    def close(self):
+        """Waits for the GPU and gives back the memory of every captured shape. A later call raises UserError."""
+        self._closed, self._fast, self._forms = True, None, ()
+        for executable in self.executables:
+            executable.engine.close()
+
+    @property
+    def workspace_bytes(self):
+        """Device memory of the programs themselves and of tensors between their nodes, over all captured shapes."""
+        return sum(executable.engine.workspace_bytes for executable in self.executables)
+
+    def explain(self):
+        """What was captured and scheduled, as text."""
+        return "\n".join(f"{executable.graph}\n{executable.engine.explain()}" for executable in self.executables)
+
+    def save(self, path):
+        """Writes the program of the one captured shape; the command line shows and runs it."""
+        if len(self.executables) != 1:
+            raise UserError(f"{len(self.executables)} shapes were captured; .save() writes the program of one")
+        self.executables[0].engine.save(path)
+
+    def __repr__(self):
+        return f"compiled({self._original!r})"
+
+    def __getattr__(self, name):
+        # Of what is compiled, but for how that is copied.
+        if name in ("_original", "__copy__", "__deepcopy__"):
+            raise AttributeError(name)
+        return getattr(self._original, name)
+
+
+def translate(error):
+    """Our exception for one of Dynamo's."""
+    inner = compat.inner_error(error)
+    if isinstance(inner, Error):
+        return inner
+    if isinstance(inner, compat.Unsupported):
+        reason, place = compat.describe_break(inner)
+        return UnsupportedError(
+            f"the function is not one graph: {reason}{' at ' + place if place else ''}. The whole function becomes one "
+            f"kernel, so this call must move out of it, or be replaced by tensor operations"
+        )
+    return inner
