@@ -13,6 +13,8 @@ printf '[test-all] long fuzz runs, under the address sanitizer\n'
 MEGAKITTENS_LONG=1 ctest --preset asan -L '^fuzz$' -j "$jobs"
 printf '[test-all] long property runs; every interpreter with a planted fault and every faulted GPU build compiled\n'
 MEGAKITTENS_LONG=1 ctest --preset release -L '^(property|compile)$' -j "$jobs"
+printf '[test-all] many random functions against PyTorch\n'
+MEGAKITTENS_LONG=1 .venv/bin/python -m pytest -q tests/python/test_random_chains.py
 printf '[test-all] the check report\n'
 tools/check_report.sh
 printf '[test-all] a wheel, built and imported apart from the tree\n'

@@ -1,6 +1,8 @@
+#include <array>
 #include <cmath>
 
 #include "frontend/chain.hpp"
+#include "frontend/promotion.hpp"
 #include "frontend/prune.hpp"
 #include "frontend/resolvers.hpp"
 
@@ -16,63 +18,20 @@ Results resolve_unary(const Call& call) {
   return chain.finish(chain.step(op, {chain.read(0, "self")}));
 }
 
-template <PointwiseOp op>
+template <PointwiseOp op, Numbers numbers = Numbers::exact>
 Results resolve_binary(const Call& call) {
+  const std::array<Symbol, 2> sides = promoted(call, numbers);
   Chain chain(call);
-  Ref a = chain.read(0, "self");
-  return chain.finish(chain.step(op, {a, chain.read(1, "other")}));
-}
-
-/// One side of a comparison, as PyTorch's promotion ranks it: a number, a tensor of no dimensions, another tensor.
-struct Side {
-  Symbol symbol;
-  int rank = 0;
-  ir::DType dtype = ir::DType::f32;
-};
-
-ConstantSymbol number(double value) {
-  return {.value = value, .dtype = ir::DType::f32, .shape = {}};
-}
-
-Side side_of(const Call& call, std::size_t position, const char* name) {
-  const fx::Argument& argument = call.at(position, name);
-  const auto* ref = argument.get<fx::NodeRef>();
-  if (const auto* flag = argument.get<bool>()) return {number(*flag ? 1 : 0)};
-  if (ref == nullptr) return {number(call.number(position, name, 0))};
-  const Results& results = call.context().results(ref->index);
-  if (results.size() != 1 || std::holds_alternative<std::monostate>(results[0]))
-    throw NotResolved("an argument is not one tensor");
-  const auto* constant = std::get_if<ConstantSymbol>(&results[0]);
-  const std::size_t dimensions =
-      constant != nullptr ? constant->shape.size() : std::get<TensorSymbol>(results[0]).view.sizes.size();
-  return {results[0], dimensions == 0 ? 1 : 2, call.context().dtype(results[0])};
-}
-
-/// What PyTorch compares in the other side's type, where that is of 16 bits: 0.1 is 0.10009765625 beside bf16.
-Symbol rounded_beside(const Call& call, const Side& side, const Side& other) {
-  if (side.rank >= other.rank || !ir::is_floating(other.dtype) || other.dtype == ir::DType::f32) return side.symbol;
-  if (const auto* constant = std::get_if<ConstantSymbol>(&side.symbol))
-    return number(ir::round_to(other.dtype, static_cast<float>(constant->value)));
-  if (side.dtype == other.dtype) return side.symbol;
-  ir::Node cast;
-  cast.op = "identity";
-  cast.operands = {call.context().operand(std::get<TensorSymbol>(side.symbol))};
-  return call.context().add_node(call.index(), std::move(cast), ir::Tensor::dense(other.dtype, {}));
-}
-
-template <PointwiseOp op>
-Results resolve_comparison(const Call& call) {
-  const Side a = side_of(call, 0, "self"), b = side_of(call, 1, "other");
-  Chain chain(call);
-  Ref left = chain.read(rounded_beside(call, a, b));
-  return chain.finish(chain.step(op, {left, chain.read(rounded_beside(call, b, a))}));
+  const Ref a = chain.read(sides[0]);
+  return chain.finish(chain.step(op, {a, chain.read(sides[1])}));
 }
 
 /// a + alpha * b, a - alpha * b, and with the sides exchanged: one rounding, as PyTorch.
 Results scaled_sum(const Call& call, PointwiseOp op, bool reversed) {
+  const std::array<Symbol, 2> sides = promoted(call, Numbers::exact);
   Chain chain(call);
-  Ref a = chain.read(0, "self");
-  Ref b = chain.read(1, "other");
+  Ref a = chain.read(sides[0]);
+  Ref b = chain.read(sides[1]);
   if (reversed) std::swap(a, b);
   double alpha = call.number(2, "alpha", 1);
   Ref& scaled = reversed ? a : b;
@@ -109,9 +68,10 @@ Results resolve_gelu(const Call& call) {
 
 /// The exponents that PyTorch computes without pow, then pow.
 Results resolve_pow(const Call& call) {
+  const std::array<Symbol, 2> sides = promoted(call, Numbers::exact, "exponent");
   Chain chain(call);
-  Ref base = chain.read(0, "self");
-  Ref exponent = chain.read(1, "exponent");
+  Ref base = chain.read(sides[0]);
+  Ref exponent = chain.read(sides[1]);
   if (exponent.kind == Ref::Kind::constant && base.kind != Ref::Kind::constant) {
     auto square = [&] { return chain.step(PointwiseOp::mul, {base, base}); };
     if (exponent.value == 1) return chain.finish(base);
@@ -272,12 +232,12 @@ void add_pointwise_resolvers(ResolverTable& table) {
   both("mul", resolve_binary<PointwiseOp::mul>);
   both("div", resolve_div);
   for (const char* mode : {"Tensor_mode", "Scalar_mode"}) table[std::string("aten.div.") + mode] = {resolve_div};
-  both("eq", resolve_comparison<PointwiseOp::eq>);
-  both("ne", resolve_comparison<PointwiseOp::ne>);
-  both("lt", resolve_comparison<PointwiseOp::lt>);
-  both("le", resolve_comparison<PointwiseOp::le>);
-  both("gt", resolve_comparison<PointwiseOp::gt>);
-  both("ge", resolve_comparison<PointwiseOp::ge>);
+  both("eq", resolve_binary<PointwiseOp::eq, Numbers::rounded>);
+  both("ne", resolve_binary<PointwiseOp::ne, Numbers::rounded>);
+  both("lt", resolve_binary<PointwiseOp::lt, Numbers::rounded>);
+  both("le", resolve_binary<PointwiseOp::le, Numbers::rounded>);
+  both("gt", resolve_binary<PointwiseOp::gt, Numbers::rounded>);
+  both("ge", resolve_binary<PointwiseOp::ge, Numbers::rounded>);
   both("masked_fill", resolve_masked_fill);
   for (const char* overload : {"Tensor_Scalar", "Tensor_Tensor", "Scalar"})
     table[std::string("aten.pow.") + overload] = {resolve_pow};

@@ -15,12 +15,13 @@ struct Code {
   std::vector<float> constants;
 };
 
-/// `first_output` is the record's operand number of output 0; `operand_base` is added to the body's operand numbers.
-/// `output_types[k]` is what result k is stored as; `temporaries` is how many the machine has. Gives a sentence where
-/// the body does not fit (temporaries, constants or words run out; the sentence has the numbers).
 /// Why elements of this type are not computed, or nothing.
 std::optional<std::string> unsuited_result(ir::DType dtype);
 
+/// `first_output` is the record's operand number of output 0; `operand_base` is added to the body's operand numbers.
+/// `output_types[k]` is what result k is stored as; `temporaries` is how many the machine has. Gives a sentence where
+/// the body does not fit (temporaries, constants or words run out; the sentence has the numbers), or where a step
+/// rounds to a type that is not computed.
 std::variant<Code, std::string> compile_pointwise(const ir::PointwiseBody& body, int operand_base, int first_output,
                                                   const std::vector<ir::DType>& output_types,
                                                   int temporaries = program::kTemporaries);
