@@ -135,6 +135,16 @@ void Scheduled::run_emulator(const std::map<std::uint32_t, std::pair<std::uintpt
   };
   nb::gil_scoped_release release;
   std::scoped_lock lock(mutex_);
+  if (running_)
+    throw UserError(
+        fmt::format("program '{}' runs on the emulator, and a signal handler calls it again: it has one "
+                    "workspace. Raise from the handler, or set a flag",
+                    program_.name));
+  struct Running {
+    explicit Running(bool& flag) : flag_(flag) { flag_ = true; }
+    ~Running() { flag_ = false; }
+    bool& flag_;
+  } running(running_);
   if (!machine_) machine_ = std::make_unique<runtime::HostProgram>(program_);
   runtime::expect_good(program_, machine_->run(inputs, outputs, options));
 }

@@ -25,7 +25,8 @@ class Scheduled {
  private:
   program::Program program_;
   std::unique_ptr<runtime::HostProgram> machine_;
-  std::mutex mutex_;
+  std::recursive_mutex mutex_;  // one run at a time; recursive, so that a signal handler that calls is refused
+  bool running_ = false;
 };
 
 }  // namespace megakittens::python

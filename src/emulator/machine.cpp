@@ -83,11 +83,13 @@ void Machine::move() {
 
 void Machine::poll() {
   next_poll_ = report_.steps + kStepsPerPoll;
+  current_machine = nullptr;  // whoever polls may run another machine
   try {
     config_.poll();
   } catch (...) {
     interruption_ = std::current_exception();
   }
+  current_machine = this;
 }
 
 void Machine::run_warp(std::size_t index) {
