@@ -1,6 +1,7 @@
 """The backend that torch.compile finds by its entry point."""
 
 import logging
+import weakref
 
 import torch
 
@@ -24,7 +25,7 @@ def compile_graph(gm, example_inputs, settings, name="graph", on_graph=None, run
     where given, is what a call executes instead."""
     labels = [clean(label, name) for label in compat.dynamo_labels(gm)]
     checks.inputs(labels, compat.dynamo_values(gm, example_inputs))
-    for node in compat.numbers_from_data(gm):
+    if (node := compat.number_from_data(gm)) is not None:
         raise depends_on_data(node)
     attention.keep_attention(gm)
     made = []
@@ -54,12 +55,14 @@ def compile_graph(gm, example_inputs, settings, name="graph", on_graph=None, run
         with compat.real_tensors():
             arguments = len(lowered_inputs) if compat_calls.passes_through(lowered, example_inputs) else None
             executable = dispatch.Executable(graph, settings, lowered, device, static, arguments)
-        made.append(executable)
+        # Dynamo may keep what it is given for ever: it is not to keep the program where somebody else does.
+        held = weakref.ref(executable) if on_executable is not None else lambda: executable
+        made.append(held)
         if on_executable is not None:
             on_executable(executable)
 
         def call(inputs):
-            results = executable(inputs)
+            results = held()(inputs)
             inputs.clear()
             return results
 

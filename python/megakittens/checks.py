@@ -38,18 +38,6 @@ def mode(value, options):
         raise OptionError(f"unknown mode {value!r}; known modes are {', '.join(repr(known) for known in MODES if known)}")
 
 
-def integers_are_floats(label, tensor):
-    """The reference keeps every value as fp32: integers beyond 2^24 are not always themselves there."""
-    if tensor.dtype not in (torch.int32, torch.int64) or tensor.numel() == 0:
-        return
-    low, high = (int(bound) for bound in tensor.aminmax())
-    if max(-low, high) > 2**24:
-        raise UnsupportedError(
-            f"'{label}' has integers from {low} to {high}, and the function returns integers: device='reference' computes "
-            f"in fp32, which is exact up to 2^24. Copy them outside the compiled function"
-        )
-
-
 def inputs(labels, values):
     """Inputs of a graph: sizes are numbers, nothing asks for gradients, all are on one device."""
     devices = {}

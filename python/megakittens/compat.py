@@ -110,7 +110,7 @@ def lower(gm, example_inputs, compiler):
 
 
 def marked(callable_, executables):
-    """Says on what Dynamo gets which executable it leads to; Dynamo's own wrapper around it shows the same attribute."""
+    """Says on what Dynamo gets which executable it leads to (`executables` are functions that give it); Dynamo's own wrapper around it shows the same attribute."""
     inner = callable_
     while hasattr(inner, "_torchdynamo_orig_callable"):
         inner = inner._torchdynamo_orig_callable
@@ -284,9 +284,9 @@ DataDependent = (
 )
 
 
-def numbers_from_data(gm):
-    """The nodes of Dynamo's graph that take a number out of a tensor."""
-    return [node for node in gm.graph.nodes if node.op == "call_method" and node.target == "item"]
+def number_from_data(gm):
+    """The first node of Dynamo's graph that takes a number out of a tensor, or None."""
+    return next((node for node in gm.graph.nodes if node.op == "call_method" and node.target == "item"), None)
 
 
 def executed_node(gm, error):

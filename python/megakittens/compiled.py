@@ -20,26 +20,26 @@ class Compiled(_core.FormCaller):
 
     def __init__(self, fn, settings, run=None):
         functools.update_wrapper(self, fn, updated=())
-        self._original = fn
-        self._settings = settings
-        self._run = run
+        self._mk_original = fn
+        self._mk_settings = settings
+        self._mk_run = run
         self.graphs = []
         self.executables = []
-        self._function = function = compat_calls.frame_function(fn)
-        self._fast = fast.FastCalls(function, None if function is fn else fn) if function is not None else None
+        self._mk_function = function = compat_calls.frame_function(fn)
+        self._mk_fast = fast.FastCalls(function, None if function is fn else fn) if function is not None else None
         self._forms = ()
-        self._looked = 0  # so many executables were known to `_fast`
-        self._closed = False
-        backend = compat.weak_backend(self, "_backend")
-        self._compiled = compat.optimize(backend, function or fn)
-        self._hooked = compat.optimize(backend, fn)  # a module whose hooks run around what is compiled
+        self._mk_looked = 0  # so many executables were known to `_fast`
+        self._mk_closed = False
+        backend = compat.weak_backend(self, "_mk_backend")
+        self._mk_compiled = compat.optimize(backend, function or fn)
+        self._mk_hooked = compat.optimize(backend, fn)  # a module whose hooks run around what is compiled
 
-    def _name(self):
-        return getattr(self._original, "__name__", type(self._original).__name__)
+    def _mk_name(self):
+        return getattr(self._mk_original, "__name__", type(self._mk_original).__name__)
 
-    def _backend(self, gm, example_inputs):
+    def _mk_backend(self, gm, example_inputs):
         return compile_graph(
-            gm, example_inputs, self._settings, self._name(), self.graphs.append, self._run, self.executables.append
+            gm, example_inputs, self._mk_settings, self._mk_name(), self.graphs.append, self._mk_run, self.executables.append
         )
 
     def __call__(self, *args, **kwargs):
@@ -51,19 +51,19 @@ class Compiled(_core.FormCaller):
 
     def __reduce__(self):
         """A copy, deep or pickled, has captured nothing yet: programs belong to tensors, which it may not share."""
-        return type(self), (self._original, self._settings, self._run)
+        return type(self), (self._mk_original, self._mk_settings, self._mk_run)
 
     def _call(self, args, kwargs):
         """Through Dynamo, which captures where this call is none that it knows. One thread at a time."""
-        if self._closed:
-            raise UserError(f"'{self._name()}' was closed: compile it again")
+        if self._mk_closed:
+            raise UserError(f"'{self._mk_name()}' was closed: compile it again")
         if compat_calls.is_compiling():
-            return self._original(*args, **kwargs)  # a part of what is being traced
+            return self._mk_original(*args, **kwargs)  # a part of what is being traced
         with _tracing:
-            return self._trace(args, kwargs)
+            return self._mk_trace(args, kwargs)
 
-    def _trace(self, args, kwargs):
-        compiled = self._hooked if compat_calls.has_hooks(self._original) else self._compiled
+    def _mk_trace(self, args, kwargs):
+        compiled = self._mk_hooked if compat_calls.has_hooks(self._mk_original) else self._mk_compiled
         while True:
             try:
                 with compat.known_calls_only() if compat.capturing() else contextlib.nullcontext():
@@ -76,28 +76,28 @@ class Compiled(_core.FormCaller):
             except compat.FailedTrace as error:
                 if compat.mixed_devices(error) is None:
                     raise
-                checks.one_device(checks.devices_of(Signature(self._function).values(args, kwargs)) if self._function else {})
+                checks.one_device(checks.devices_of(Signature(self._mk_function).values(args, kwargs)) if self._mk_function else {})
                 where = compat.mixed_devices(error)
                 raise UnsupportedError(f"tensors on 2 devices: {where}. Move them to one device") from None
             except (compat.Unsupported, compat.BackendFailed) as error:
                 # Where it arose inside PyTorch's compiler helps nobody.
                 ours = translate(error).with_traceback(None)
                 raise ours from (None if isinstance(ours, Error) else error)
-        if self._fast is not None and len(self.executables) != self._looked:
-            self._looked = len(self.executables)
-            self._forms = self._fast.look(self.executables, args, kwargs)
+        if self._mk_fast is not None and len(self.executables) != self._mk_looked:
+            self._mk_looked = len(self.executables)
+            self._forms = self._mk_fast.look(self.executables, args, kwargs)
         return result
 
     def synchronize(self):
         """Waits for the GPU, and raises ExecutionError where a launch gave up."""
-        if self._closed:
+        if self._mk_closed:
             return  # close() has waited
         for executable in self.executables:
             executable.engine.synchronize()
 
     def close(self):
         """Waits for the GPU and gives back the memory of every captured shape. A later call raises UserError."""
-        self._closed, self._fast, self._forms = True, None, ()
+        self._mk_closed, self._mk_fast, self._forms = True, None, ()
         for executable in self.executables:
             executable.engine.close()
 
@@ -117,13 +117,13 @@ class Compiled(_core.FormCaller):
         self.executables[0].engine.save(path)
 
     def __repr__(self):
-        return f"compiled({self._original!r})"
+        return f"compiled({self._mk_original!r})"
 
     def __getattr__(self, name):
         # Of what is compiled, but for how that is copied.
-        if name in ("_original", "__copy__", "__deepcopy__"):
+        if name in ("_mk_original", "__copy__", "__deepcopy__"):
             raise AttributeError(name)
-        return getattr(self._original, name)
+        return getattr(self._mk_original, name)
 
 
 def translate(error):

@@ -1,5 +1,6 @@
 """Compiled modules and functions, which stand where the uncompiled ones stood: in models, classes and attributes."""
 
+import copy
 import functools
 import inspect
 import sys
@@ -19,57 +20,67 @@ def compiled_as(fn, settings):
     return Compiled(fn, settings)
 
 
-def _giving_the_module(name):
-    """A method of nn.Module that returns the module it works on: here the compiled one."""
-
-    def method(self, *args, **kwargs):
-        result = getattr(self._original, name)(*args, **kwargs)
-        return self if result is self._original else result
-
-    method.__name__ = name
-    return method
+# Methods of nn.Module that return the module: here they return the compiled one.
+_GIVING_THE_MODULE = frozenset(
+    "train eval requires_grad_ to to_empty cpu cuda xpu type half float double bfloat16 apply share_memory".split()
+)
 
 
 @_core.calls_forms
 class CompiledModule(Compiled):
     """A compiled module: to everybody but who calls it, the module itself. Attributes are read and written there, and as a
-    part of another module it has the parameters, modes and names in `state_dict` that it has uncompiled."""
+    part of another module it has the parameters, modes and names in `state_dict` that it has uncompiled. What begins with
+    `_mk_`, and the methods of Compiled, are ours."""
 
-    _OWN = frozenset(
-        "_original _settings _run graphs executables _function _fast _forms _looked _closed _compiled _hooked".split()
-    ) | frozenset(functools.WRAPPER_ASSIGNMENTS) | {"__wrapped__"}
-
-    for _name_of in "train eval requires_grad_ to to_empty cpu cuda type half float double bfloat16 apply share_memory".split():
-        locals()[_name_of] = _giving_the_module(_name_of)
-    del _name_of
+    _mk_own = frozenset(["graphs", "executables", "_forms", "__wrapped__", *functools.WRAPPER_ASSIGNMENTS])
 
     @property
     def __class__(self):
-        return type(self._original)  # isinstance(compiled, torch.nn.Module), which nn.Module asks of its parts
+        return self._mk_original.__class__  # isinstance(compiled, torch.nn.Module), which nn.Module asks of its parts
+
+    def __getattr__(self, name):
+        value = Compiled.__getattr__(self, name)
+        if name not in _GIVING_THE_MODULE or not inspect.ismethod(value) or value.__self__ is not self._mk_original:
+            return value
+
+        def method(*args, **kwargs):
+            result = value(*args, **kwargs)
+            return self if result is self._mk_original else result
+
+        return functools.wraps(value)(method)
 
     def __setattr__(self, name, value):
-        if name in self._OWN:
+        if name.startswith("_mk_") or name in self._mk_own:
             object.__setattr__(self, name, value)
         else:
-            setattr(self._original, name, value)
+            setattr(self._mk_original, name, value)
 
     def __delattr__(self, name):
-        delattr(self._original, name)
+        delattr(self._mk_original, name)
+
+    def __copy__(self):
+        return type(self)(copy.copy(self._mk_original), self._mk_settings, self._mk_run)
 
     def __dir__(self):
-        return sorted({*object.__dir__(self), *dir(self._original)})
+        return sorted({*object.__dir__(self), *dir(self._mk_original)})
 
     def __bool__(self):
-        return bool(self._original)
+        return bool(self._mk_original)
 
     def __len__(self):
-        return len(self._original)
+        return len(self._mk_original)
 
     def __iter__(self):
-        return iter(self._original)
+        return iter(self._mk_original)
 
     def __getitem__(self, key):
-        return self._original[key]
+        return self._mk_original[key]
+
+    def __setitem__(self, key, value):
+        self._mk_original[key] = value
+
+    def __delitem__(self, key):
+        del self._mk_original[key]
 
 
 def _is_of_a_class(function):
@@ -82,6 +93,9 @@ def _is_of_a_class(function):
 @_core.calls_forms
 class CompiledFunction(Compiled):
     """A compiled function."""
+
+    def __set_name__(self, owner, name):
+        self.__class__ = CompiledMethod  # it stands in the body of a class
 
     def __reduce__(self):
         """By its name where that names it, as functions are."""

@@ -1,7 +1,6 @@
 """What every engine can do beside `run(tensors)`; those without memory of their own have nothing to do."""
 
 
-
 class Engine:
     """Runs a graph's inputs: `run(tensors) -> results`, one result an output of the graph; writes mutated inputs in
     place. `program`, where there is one, is what was scheduled."""

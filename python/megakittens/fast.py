@@ -62,7 +62,8 @@ class FastCalls:
                 continue
             self.seen.add(wrapper)
             name = compat_calls.compiled_name(code)
-            executable = getattr(self.function.__globals__.get(name), "megakittens", None)
+            held = getattr(self.function.__globals__.get(name), "megakittens", None)
+            executable = held() if held is not None else None
             call = executable.fast_call(Mismatch) if executable in executables else None
             form = self._form(wrapper, code, call, name, args, kwargs) if call is not None else None
             if form is not None:

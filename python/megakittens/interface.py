@@ -25,6 +25,7 @@ def compile(fn=None, **options):
         return functools.partial(compile, **options)
     if not callable(fn):
         raise UserError(f"megakittens.compile takes a function or a module, not {type(fn).__name__}")
+    fn = fn._mk_original if isinstance(fn, Compiled) else fn  # anew, and in the same place
     return compiled_as(fn, settings) if settings["enable"] else fn
 
 
@@ -36,7 +37,7 @@ def capture(fn, *example_inputs, **kwargs):
     if not callable(fn):
         raise UserError(f"megakittens.capture takes a function or a module, not {type(fn).__name__}")
     # A function of its own, so that what Dynamo keeps for the original does not hide the capture.
-    separate = compat.separate(fn._original if isinstance(fn, Compiled) else fn)
+    separate = compat.separate(fn._mk_original if isinstance(fn, Compiled) else fn)
     compiled = Compiled(separate, checks.settings(), run=_stop)
     with torch.no_grad(), compat.unlimited_recompiles(), contextlib.suppress(_Captured):
         compiled(*example_inputs, **kwargs)

@@ -290,7 +290,7 @@ def test_derived_classes_and_copies_can_be_called(expect, ready):
     class Derived(type(ready)):
         pass
 
-    expect(Derived(plain, ready._settings), plain, x(), x())
+    expect(Derived(plain, ready._mk_settings), plain, x(), x())
 
 
 def test_only_classes_of_ours_answer_with_forms():

@@ -86,10 +86,10 @@ def test_what_is_compiled_is_freed_with_its_weights():
             if called:
                 f(torch.ones(2, 4))
                 f(torch.ones(2, 4))
-            references += [weakref.ref(f), weakref.ref(original)]
+            references += [weakref.ref(thing) for thing in (f, original, *f.executables)]
             del f, original
     gc.collect()
-    assert [reference() for reference in references] == [None] * 8
+    assert [reference() for reference in references] == [None] * 10
 
 
 def test_attributes_of_a_compiled_module_are_the_modules():
@@ -137,7 +137,7 @@ class Doubled(torch.nn.Module):
 @pytest.mark.parametrize("part", [lambda module: module, lambda module: module.forward])
 def test_a_compiled_module_within_another_is_part_of_its_graph(around, part):
     model, x = Doubled(), torch.randn(2, 4)
-    torch.testing.assert_close(around(part(model))(x), model.layer._original(x) * 2)
+    torch.testing.assert_close(around(part(model))(x), model.layer._mk_original(x) * 2)
     assert not model.layer.executables
 
 
@@ -150,3 +150,44 @@ def test_a_copied_model_has_what_is_compiled_in_it_for_its_own_weights():
     other.layer.bias.fill_(3)
     torch.testing.assert_close(other(torch.ones(2, 4)), torch.full((2, 4), 6.0))
     torch.testing.assert_close(model(torch.ones(2, 4)), expected)
+
+
+def test_what_is_compiled_can_be_compiled_anew_and_stays_what_it_is():
+    class Holder:
+        factor = 3
+
+        @compiled
+        @compiled
+        def scaled(self, x):
+            return x * self.factor
+
+        def twice(module, x):  # noqa: N805
+            return x * 2 * module.factor
+
+        free = compiled(twice)
+
+    assert Holder().scaled(torch.ones(2)).equal(torch.full((2,), 3.0))
+    assert Holder().free(torch.ones(2)).equal(torch.full((2,), 6.0))
+    module = compiled(compiled(torch.nn.Linear(2, 2)), fusion=False)
+    assert isinstance(module, torch.nn.Linear) and not module._mk_settings["fusion"]
+    torch.nn.Sequential(module, torch.nn.ReLU())
+
+
+def test_a_modules_own_names_are_its_own():
+    class Named(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.type, self.half, self._function, self._closed = "encoder", 0.5, 2.0, True
+
+        def forward(self, x):
+            return x * self._function * self.half
+
+    f = compiled(Named())
+    assert (f.type, f.half, f._function, f._closed) == ("encoder", 0.5, 2.0, True)
+    assert f(torch.ones(2)).equal(torch.ones(2))
+    f._function = 6.0
+    assert f(torch.ones(2)).equal(torch.full((2,), 3.0))
+    assert not hasattr(copy.copy(f), "extra")
+    copy.copy(f).extra = 1
+    assert not hasattr(f, "extra")
+

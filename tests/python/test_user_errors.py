@@ -150,12 +150,19 @@ def test_an_operation_inside_a_module_of_pytorchs_is_placed_by_the_module():
 
 @pytest.mark.parametrize("dtype", [torch.int32, torch.int64])
 def test_integers_that_the_reference_cannot_hold_are_refused_where_they_are_returned(dtype):
-    small, large = torch.tensor([-(2**24), 2**24], dtype=dtype), torch.tensor([0, -(2**24) - 1], dtype=dtype)
+    small, large = torch.tensor([1 - 2**24, 2**24 - 1], dtype=dtype), torch.tensor([0, -(2**24) - 1], dtype=dtype)
     assert run(lambda x: x.clone(), small).equal(small)
     assert run(lambda x: x.float(), large).equal(large.float())
     assert run(lambda x: x[1:], large).equal(large[1:])
-    with pytest.raises(UnsupportedError, match=r"'x' has integers from -16777217 to 0.*exact up to 2\^24"):
-        run(lambda x: x.clone(), large)
+    for function in (
+        lambda x: x.clone(),
+        lambda x: torch.full((3,), 2**24 + 1, dtype=dtype),
+        lambda x: torch.where(x.bool(), 1, 2**24 + 1).to(dtype),
+        lambda x: torch.zeros_like(x).fill_(2**24 + 1),
+        lambda x: x.float().fill_(float("nan")).to(dtype),
+    ):
+        with pytest.raises(UnsupportedError, match=r"would be integers of 2\^24 or more.*outside the compiled function"):
+            run(function, large)
 
 
 def test_reasons_of_two_instruction_types_that_agree_are_given_once():
