@@ -170,7 +170,7 @@ TEST(StepLimit, ends_a_warp_that_goes_on_alone) {
 
 // Whoever polls can end a run from outside, and changes nothing where he does not.
 TEST(Poll, ends_a_run_whatever_its_warps_do) {
-  struct Enough {};
+  struct Enough : std::exception {};
   int polls = 0;
   LaunchConfig config = small(2);
   config.poll = [&] {

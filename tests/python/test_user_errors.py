@@ -157,7 +157,7 @@ def test_integers_that_the_reference_cannot_hold_are_refused_where_they_are_retu
     for function in (
         lambda x: x.clone(),
         lambda x: torch.full((3,), 2**24 + 1, dtype=dtype),
-        lambda x: torch.where(x.bool(), 1, 2**24 + 1).to(dtype),
+        lambda x: torch.where(x.bool(), torch.ones_like(x), torch.full_like(x, 2**24 + 1)),
         lambda x: torch.zeros_like(x).fill_(2**24 + 1),
         lambda x: x.float().fill_(float("nan")).to(dtype),
     ):
