@@ -222,7 +222,7 @@ def test_a_signal_is_heard_while_the_emulator_runs_and_the_next_call_is_right():
         raise Enough
 
     f = megakittens.compile(lambda a, b: a @ b, check=True)
-    a, b = torch.randn(1024, 1024, dtype=torch.bfloat16), torch.randn(1024, 1024, dtype=torch.bfloat16)
+    a, b = torch.randn(1536, 1536).bfloat16(), torch.randn(1536, 1536).bfloat16()
     expected = f(a, b)
     start = time.perf_counter()
     f(a, b)
