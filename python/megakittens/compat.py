@@ -110,7 +110,8 @@ def lower(gm, example_inputs, compiler):
 
 
 def marked(callable_, executables):
-    """Says on what Dynamo gets which executable it leads to (`executables` are functions that give it); Dynamo's own wrapper around it shows the same attribute."""
+    """Says on what Dynamo gets which executable it leads to; Dynamo's own wrapper around it shows the same attribute.
+    `executables` are functions that give them, for who holds one here holds it for ever."""
     inner = callable_
     while hasattr(inner, "_torchdynamo_orig_callable"):
         inner = inner._torchdynamo_orig_callable

@@ -28,7 +28,7 @@ class Compiled(_core.FormCaller):
         self._mk_function = function = compat_calls.frame_function(fn)
         self._mk_fast = fast.FastCalls(function, None if function is fn else fn) if function is not None else None
         self._forms = ()
-        self._mk_looked = 0  # so many executables were known to `_fast`
+        self._mk_looked = 0  # so many executables were known to `_mk_fast`
         self._mk_closed = False
         backend = compat.weak_backend(self, "_mk_backend")
         self._mk_compiled = compat.optimize(backend, function or fn)
