@@ -1,17 +1,18 @@
 #include "emulator/stack_pool.hpp"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <new>
-#include <string>
+#include <string_view>
 #include <system_error>
 
 #include "support/error.hpp"
-#include "support/files.hpp"
 
 namespace megakittens::emulator {
 namespace {
@@ -23,12 +24,19 @@ std::size_t page_bytes() {
   return bytes;
 }
 
-std::string text_of(const char* path) {
-  try {
-    return read_file(path, std::uint64_t{1} << 28);
-  } catch (const UserError&) {
-    return {};
+/// Gives `take` what a file of /proc holds, piece by piece. Asks for no memory: none may be left.
+template <typename Take>
+void read_pieces(const char* path, Take take) {
+  const int file = ::open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return;
+  std::array<char, 4096> piece;
+  for (;;) {
+    const ssize_t count = ::read(file, piece.data(), piece.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) break;
+    take(std::string_view(piece.data(), static_cast<std::size_t>(count)));
   }
+  ::close(file);
 }
 
 void* map(std::size_t bytes) {
@@ -56,14 +64,16 @@ Guards guards_of_this_host() {
 }
 
 std::size_t maps_in_use() {
-  const std::string maps = text_of("/proc/self/maps");
-  return static_cast<std::size_t>(std::ranges::count(maps, '\n'));
+  std::size_t lines = 0;
+  read_pieces("/proc/self/maps",
+              [&](std::string_view piece) { lines += static_cast<std::size_t>(std::ranges::count(piece, '\n')); });
+  return lines;
 }
 
 std::size_t max_maps() {
-  const std::string text = text_of("/proc/sys/vm/max_map_count");
-  std::size_t limit = 0;
-  std::from_chars(text.data(), text.data() + text.size(), limit);
+  std::size_t limit = 0;  // one number, which the first piece holds
+  read_pieces("/proc/sys/vm/max_map_count",
+              [&](std::string_view piece) { std::from_chars(piece.data(), piece.data() + piece.size(), limit); });
   return limit;
 }
 

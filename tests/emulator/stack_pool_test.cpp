@@ -2,6 +2,7 @@
 #include "emulator/stack_pool.hpp"
 
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 
 #include <cstring>
 
@@ -97,6 +98,20 @@ TEST(StackPoolLimits, past_the_limit_of_maps_an_error_is_thrown_and_no_stack_lac
         while (stacks.size() < max_maps()) stacks.push_back(pool.take(4096));
       },
       CapacityError);
+  for (const Stack& stack : stacks) pool.give(stack);
+}
+
+TEST(StackPoolLimits, the_error_needs_no_memory_for_the_list_of_maps) {
+  StackPool pool(Guards::mapped);
+  std::vector<Stack> stacks;
+  stacks.reserve(16'000);  // of which the list, two lines a stack, is some megabytes long
+  while (stacks.size() < std::min<std::size_t>(max_maps() / 4, 16'000)) stacks.push_back(pool.take(4096));
+  rlimit usual{};
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &usual), 0);
+  const rlimit none{.rlim_cur = 0, .rlim_max = usual.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &none), 0);
+  EXPECT_THROW(pool.take(4096), CapacityError);
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &usual), 0);
   for (const Stack& stack : stacks) pool.give(stack);
 }
 #endif

@@ -158,11 +158,24 @@ TEST_F(Gpu, whole_numbers_of_every_type_give_the_emulators_bits_in_products_cast
     }
 }
 
-TEST_F(Gpu, odd_sizes_and_types_are_right) {
-  for (DType dtype : {DType::bf16, DType::f16, DType::f32})
-    for (auto [rows, width] : {std::pair{1, 8}, {33, 72}, {200, 264}, {100, 101}, {129, 1001}})
-      expect_right(mlp(rows, width, 2, dtype));
+/// A test for each type and size: under racecheck some of them take minutes.
+class GpuOddSizes : public Gpu, public testing::WithParamInterface<std::tuple<DType, std::pair<int, int>>> {};
+
+std::string text_of(const testing::TestParamInfo<GpuOddSizes::ParamType>& info) {
+  const auto [dtype, size] = info.param;
+  return fmt::format("{}_{}_by_{}", ir::name_of(dtype), size.first, size.second);
 }
+
+TEST_P(GpuOddSizes, are_right) {
+  const auto [dtype, size] = GetParam();
+  expect_right(mlp(size.first, size.second, 2, dtype));
+}
+
+INSTANTIATE_TEST_SUITE_P(Mlp, GpuOddSizes,
+                         testing::Combine(testing::Values(DType::bf16, DType::f16, DType::f32),
+                                          testing::Values(std::pair{1, 8}, std::pair{33, 72}, std::pair{200, 264},
+                                                          std::pair{100, 101}, std::pair{129, 1001})),
+                         text_of);
 
 TEST_F(Gpu, products_in_all_transposes_and_with_broadcast_batches_are_right) {
   expect_right(products_in_all_transposes(DType::bf16));
