@@ -31,6 +31,7 @@ COSTS = {
     "node": "fetching a node's record while such tiles run: what they cost more where each is of another node than the one before",
 }
 CALL = "on the host, by `bench/gpu/timing.py`: a call of 16 tensors behind others, its launch included, in the best round"
+CORES = {"best_core": "on the best of {cores} cores", "slowest_core": "on the slowest of them"}
 HEAD = """# Performance
 
 This page is made by `python bench/report.py` from `bench/results`; a test compares them. `make gpu-bench` measures.
@@ -40,8 +41,8 @@ each other from Python until the GPU has finished the last. *Per replay* is one 
 same inputs in every call, and *rotated* over so many sets of inputs that none is still in the cache. A ratio is the best of
 PyTorch's divided by ours: above 1 ours is faster. *Host* is what a single call of ours costs until it returns, with the GPU idle
 and the processor's caches full of the competitors' calls; a loop of calls with 16 tensors, which `make gpu-test` holds under
-10 us each, costs far less. Every result is compared with fp32 throughout: the largest error of any element, and in
-parentheses the root of the mean square of all errors, both by the root mean square of the result, in 1/1000.
+10 us each on the best core, costs far less. Every result is compared with fp32 throughout: the largest error of any element,
+and in parentheses the root of the mean square of all errors, both by the root mean square of the result, in 1/1000.
 """
 
 
@@ -94,8 +95,9 @@ def errors(result):
 def own(result):
     """The interpreter's own cost, and a call's where it was measured."""
     rows = [[what, f"{result['costs_ns'][key]:.0f}"] for key, what in COSTS.items()]
-    if "call_16_tensors_us" in result:
-        rows.append([CALL, f"{result['call_16_tensors_us'] * 1e3:.0f}"])
+    call = result.get("call_16_tensors_us")
+    if call is not None:
+        rows += [[f"{CALL}, {where.format(**call)}", f"{call[core] * 1e3:.0f}"] for core, where in CORES.items()]
     return "\nThe interpreter's own cost, by `tools/gpu_costs.cpp`, in graphs of 20 launches:\n\n" + table(["what", "ns"], rows)
 
 

@@ -58,11 +58,13 @@ def test_the_interpreters_own_cost_becomes_rows(tmp_path):
     assert "as the seed does | 900 |" in alone and "| a launch without instructions | 2100 |" in alone and "As called:" not in alone
     (tmp_path / "h200-mlp_1024.json").write_text(json.dumps(SAMPLE))
     assert "16 tensors behind others" not in alone
+    call = {"best_core": 8.51, "slowest_core": 12.3, "cores": 16}
     (tmp_path / "h200-costs.json").write_text(
-        json.dumps({"machine": SAMPLE["machine"], "costs_ns": costs, "call_16_tensors_us": 8.51})
+        json.dumps({"machine": SAMPLE["machine"], "costs_ns": costs, "call_16_tensors_us": call})
     )
     both = report.page(report.load(tmp_path))
-    assert "a call of 16 tensors behind others, its launch included, in the best round | 8510 |" in both
+    assert "a call of 16 tensors behind others, its launch included, in the best round, on the best of 16 cores | 8510 |" in both
+    assert "in the best round, on the slowest of them | 12300 |" in both
     assert "1,000 behind each other on every SM | 271 |" in both and both.count("## NVIDIA H200") == 1
 
 

@@ -242,10 +242,10 @@ def test_tensors_on_a_gpu_are_read_where_pytorch_keeps_their_fields():
 
 
 def test_what_a_call_of_sixteen_tensors_costs_the_host(capsys):
-    best = timing.call_of_sixteen()
+    cores = timing.call_of_sixteen().values()
     with capsys.disabled():
-        print(f"\n[call] 16 tensors: {best:.1f} us on the host, launch included")
-    assert best < 10
+        print(f"\n[call] 16 tensors: {min(cores):.1f} to {max(cores):.1f} us on {len(cores)} cores of the host, launch included")
+    assert min(cores) < 10
 
 
 def test_torch_compile_takes_the_backend():
