@@ -14,11 +14,11 @@ from megakittens.errors import UserError
 def compile(fn=None, **options):
     """`fn`, a function or module, as one persistent kernel; runs where the inputs are.
 
-    Also a decorator. Options: enable=False returns `fn` as it is; verbose=True prints each captured graph; dry_run=True
+    Also a decorator. Options: enable=False returns `fn` uncompiled; verbose=True prints each captured graph; dry_run=True
     stops after capture and returns what PyTorch computes; fusion=False keeps one node an operation; numerics="eager"
     rounds after each operation as PyTorch does, "fused" keeps fp32 inside a chain; check=True proves on the emulator that
-    every access is ordered (slower); device="emulator" or "reference"
-    runs somewhere else than on the inputs' device; reuse_outputs=True gives the same result tensors in every call.
+    every access is ordered (slower); device="emulator" or "reference" runs somewhere else than on the inputs' device;
+    reuse_outputs=True gives the same result tensors in every call.
     """
     settings = checks.settings(**options)
     if fn is None:
