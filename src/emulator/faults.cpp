@@ -9,6 +9,7 @@ const char* name_of(FaultPoint point) {
                                     "fence.proxy.async.shared::cta",
                                     "fence.proxy.async.global",
                                     "fence.mbarrier_init",
+                                    "fence.proxy.tensormap",
                                     "fence.acq_rel",
                                     "cp.async.bulk.wait_group",
                                     "cp.async.bulk.wait_group.read",

@@ -14,6 +14,7 @@ enum class FaultPoint : std::uint8_t {
   kFenceProxyAsyncShared,  // dropped
   kFenceProxyAsyncGlobal,  // dropped
   kFenceMbarrierInit,      // dropped
+  kFenceTensorMap,         // dropped
   kFenceAcqRel,            // dropped
   kBulkWaitGroup,          // wait_group becomes wait_group.read
   kBulkWaitGroupRead,      // dropped: what follows is an early release

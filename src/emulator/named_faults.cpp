@@ -33,6 +33,8 @@ constexpr NamedFault kFaults[] = {
          "fence.proxy.async.global between the acquire of a reuse wait and the bulk store"),
     twin("no-fence-after-mbarrier-init", "products", P::kFenceMbarrierInit, "", "", "barrier-not-published",
          "fence.mbarrier_init before copies signal the objects"),
+    twin("no-fence-for-tensor-maps", "products", P::kFenceTensorMap, "controller", "", "tensor-map-fence",
+         "fence.proxy.tensormap before a CTA's first copy by a map in global memory"),
     // Completion of asynchronous work.
     twin("stage-released-before-wgmma-retires", "deep products", P::kWgmmaWaitGroup, "consumer", "",
          "released-under-wgmma", "wgmma.wait_group before a stage and its pages are given back"),

@@ -63,9 +63,10 @@ void fence_acquire_release(bool gpu) {
   machine.step();
 }
 
-void fence_proxy_tensormap(const void* map) {
+void fence_proxy_tensormap(const void* const* maps, std::uint32_t count) {
   Machine& machine = Machine::current();
-  machine.cta().fenced_maps.insert(map);
+  if (machine.fault(FaultPoint::kFenceTensorMap)) return;
+  machine.cta().fenced_maps.insert(maps, maps + count);
   machine.step();
 }
 void require_one_lane(const char* instruction) {

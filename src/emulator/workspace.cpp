@@ -179,6 +179,7 @@ Report Workspace::launch(std::span<void* const> storages, const RunOptions& opti
   }
   std::vector<device::TensorMap> maps;
   for (const program::TensorMapDescription& map : program.maps) maps.push_back(encode(map, bases[map.storage]));
+  add_buffer("tensor maps", maps.data(), maps.size() * sizeof(device::TensorMap), Contents::kReadOnly);
   add_buffer("instructions", program.instructions.data(), program.instructions.size() * sizeof(program::Instruction),
              Contents::kReadOnly);
   add_buffer("node records", program.records.data(), program.records.size() * sizeof(program::NodeRecord),

@@ -78,7 +78,10 @@ MK_DEVICE void resolve_node(const Context<B>& c, const NodeWords& words, NodeReg
   const Lanes<uint32_t> map = r.word >> 16;
   const Lanes<bool> bulk = used && map != uint32_t{program::kNoMap}, map_of_call = map < c.launch.call_maps;
   ptx::prefetch_tensormap(reinterpret_cast<const device::TensorMap*>(c.launch.map_of_call), map, bulk && map_of_call);
-  ptx::prefetch_tensormap(static_cast<const device::TensorMap*>(c.launch.maps), map, bulk && !map_of_call);
+  // Rows 17 and 18: maps among the parameters need no fence. The slot's barrier hands the others on to the roles.
+  const auto* maps = static_cast<const device::TensorMap*>(c.launch.maps);
+  ptx::fence_proxy_tensormap_acquire_sys(maps, map, bulk && !map_of_call);
+  ptx::prefetch_tensormap(maps, map, bulk && !map_of_call);
   const Lanes<int64_t> size = type_size(r.word & 0xffu);
   r.base = storage + device::convert<uint64_t>(wide(head, 2) * size);
   r.strides[0] = wide(words.outer, 0) * size;

@@ -7,7 +7,7 @@ namespace megakittens::test {
 namespace {
 
 TEST(Weakening, of_every_hand_off_that_programs_reach_is_noticed) {
-  const auto weakenings = weaken_everything(8);
+  const auto weakenings = weaken_everything(12);
   EXPECT_GT(weakenings.size(), 60u);
   for (const auto& [place, weakening] : weakenings) {
     const std::string reason = reason_for_silence(place);

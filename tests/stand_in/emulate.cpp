@@ -1,5 +1,3 @@
-#include <cstring>
-
 #include "emulator/kernels.hpp"
 #include "program/launch.hpp"
 #include "state.hpp"
@@ -9,25 +7,10 @@ namespace {
 
 constexpr int kLaunchFailed = 719;
 
-/// The emulator wants a fence before maps in global memory; ours were written before the launch, which it cannot know.
-std::vector<char> outside_global_memory(program::LaunchParameters& parameters) {
-  const auto address = reinterpret_cast<std::uintptr_t>(parameters.maps);
-  auto found = state().allocations.upper_bound(address);
-  if (found == state().allocations.begin()) return {};
-  --found;
-  const std::size_t bytes = found->first + found->second - address;
-  std::vector<char> copy(bytes + 64);
-  char* aligned = copy.data() + (64 - reinterpret_cast<std::uintptr_t>(copy.data()) % 64);
-  std::memcpy(aligned, parameters.maps, bytes);
-  parameters.maps = aligned;
-  return copy;
-}
-
 }  // namespace
 
 int emulate(const runtime::CuLaunchConfig& config, const void* given) {
   program::LaunchParameters parameters = *static_cast<const program::LaunchParameters*>(given);
-  const std::vector<char> maps = outside_global_memory(parameters);
   const emulator::KernelInfo kernel = emulator::kernel_for(program::Architecture::sm_90a);
   emulator::LaunchConfig launch;
   launch.grid = config.grid[0];

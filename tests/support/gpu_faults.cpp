@@ -10,9 +10,10 @@ namespace {
 
 constexpr std::string_view kPages = "device/vocabulary/pages.cuh", kWaits = "device/vocabulary/waits.cuh",
                            kKernel = "interpreter/kernel.cuh", kRoles = "interpreter/roles.cuh",
-                           kController = "interpreter/controller.cuh", kTiles = "ops/elementwise/device.cuh",
-                           kOperands = "ops/gemm/operands.cuh", kGemm = "ops/gemm/sm90.cuh",
-                           kDivided = "ops/gemm/sm90_divided.cuh", kCopies = "ops/gemm/sm90_copies.cuh";
+                           kController = "interpreter/controller.cuh", kNode = "interpreter/node_registers.cuh",
+                           kTiles = "ops/elementwise/device.cuh", kOperands = "ops/gemm/operands.cuh",
+                           kGemm = "ops/gemm/sm90.cuh", kDivided = "ops/gemm/sm90_divided.cuh",
+                           kCopies = "ops/gemm/sm90_copies.cuh";
 
 struct Row {
   std::string_view fault;
@@ -43,6 +44,8 @@ constexpr Row kRows[] = {
     {"no-fence-before-tensor-core", {kGemm, "ptx::fence_proxy_async_shared_cta();", ""}},
     {"no-fence-before-reuse-by-bulk-store", {kRoles, MK_GLOBAL_FENCE, "kGuardWrite)) {}"}},
     {"no-fence-after-mbarrier-init", {kKernel, "ptx::fence_mbarrier_init_release_cluster();", ""}},
+    {"no-fence-for-tensor-maps",
+     {kNode, "ptx::fence_proxy_tensormap_acquire_sys(maps, map, bulk && !map_of_call);", ""}},
     {"stage-released-before-wgmma-retires", {kGemm, "ptx::wgmma_wait_group<1>();", ""}},
     {"stage-released-before-wgmma-retires", {kDivided, "ptx::wgmma_wait_group<1>();", ""}},
     {"no-wgmma-fence", {kGemm, "ptx::wgmma_fence();", ""}},

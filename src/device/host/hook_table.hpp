@@ -36,7 +36,7 @@ inline constexpr std::uint32_t kHookTableVersion = 1;
   X(void, fence_mbarrier_init, (), ()) \
   X(void, fence_proxy_async, (bool shared, bool global), (shared, global)) \
   X(void, fence_acquire_release, (bool gpu), (gpu)) \
-  X(void, fence_proxy_tensormap, (const void* map), (map)) \
+  X(void, fence_proxy_tensormap, (const void* const* maps, std::uint32_t count), (maps, count)) \
   X(void, named_barrier, (std::uint32_t barrier, std::uint32_t threads, bool wait), (barrier, threads, wait)) \
   X(void, cluster_barrier_arrive, (), ()) \
   X(void, cluster_barrier_wait, (), ()) \

@@ -50,7 +50,7 @@ std::uint32_t map_address(std::uint32_t address, std::uint32_t rank);
 void fence_mbarrier_init();
 void fence_proxy_async(bool shared, bool global);
 void fence_acquire_release(bool gpu);
-void fence_proxy_tensormap(const void* map);
+void fence_proxy_tensormap(const void* const* maps, std::uint32_t count);
 
 // Barriers.
 void named_barrier(std::uint32_t barrier, std::uint32_t threads, bool wait);  // 0 threads: all of the CTA

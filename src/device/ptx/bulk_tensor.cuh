@@ -117,5 +117,13 @@ MK_DEVICE void prefetch_tensormap(const TensorMap* maps, device::Lanes<uint32_t>
 MK_DEVICE void fence_proxy_tensormap_acquire_sys(const TensorMap* map) {
   asm volatile("fence.proxy.tensormap::generic.acquire.sys [%0], 128;" ::"l"(map) : "memory");
 }
+/// The same for a map in each lane of the mask, `number` maps behind `maps`.
+MK_DEVICE void fence_proxy_tensormap_acquire_sys(const TensorMap* maps, device::Lanes<uint32_t> number,
+                                                 device::Lanes<bool> mask) {
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; @p fence.proxy.tensormap::generic.acquire.sys [%0], 128; }" ::"l"(
+                   maps + number),
+               "r"(uint32_t{mask})
+               : "memory");
+}
 
 }  // namespace megakittens::ptx

@@ -25,6 +25,7 @@ extern "C" __global__ void __launch_bounds__(384, 1)
   ptx::prefetch_tensormap(&map);
   ptx::prefetch_tensormap(&map, megakittens::ptx::laneid(), true);
   ptx::fence_proxy_tensormap_acquire_sys(reinterpret_cast<const TensorMap*>(global));
+  ptx::fence_proxy_tensormap_acquire_sys(reinterpret_cast<const TensorMap*>(global), megakittens::ptx::laneid(), true);
   tensors<1>(&map, shared, policy);
   tensors<2>(&map, shared, policy);
   tensors<3>(&map, shared, policy);

@@ -19,7 +19,7 @@ MK_DEVICE void with_rank(const Parameters& p, F f) {
 }
 
 /// The box as it lies in shared memory. p.d: 0 plain, 1 evict_first, 2 after prefetches of map and box, 3 by the map in
-/// the input's first bytes.
+/// the input's first bytes, 4 by that map after all lanes' fences.
 MK_TWIN(twin_tensor_load, 32) {
   const uint32_t full = ptx::dynamic_shared_base(), area = full + kData;
   set_up([&] { ptx::mbarrier_init(full, 1); });
@@ -27,8 +27,10 @@ MK_TWIN(twin_tensor_load, 32) {
     ptx::prefetch_tensormap(&p.map);
     ptx::prefetch_tensormap(&p.map, lane_index() * 0u, lane_index() < 3u);
   }
+  const auto* in_memory = reinterpret_cast<const TensorMap*>(p.in);
+  if (p.d == 4) ptx::fence_proxy_tensormap_acquire_sys(in_memory, lane_index() * 0u, lane_index() < 3u);
   one_lane([&] {
-    const TensorMap* map = p.d == 3 ? reinterpret_cast<const TensorMap*>(p.in) : &p.map;
+    const TensorMap* map = p.d >= 3 ? in_memory : &p.map;
     if (p.d == 3) ptx::fence_proxy_tensormap_acquire_sys(map);
     ptx::mbarrier_arrive_expect_tx(full, p.a);
     with_rank(p, [&](const auto& at) {

@@ -178,11 +178,11 @@ std::vector<TwinCase> bulk_twins() {
 std::vector<TwinCase> tensor_twins() {
   std::vector<TwinCase> cases;
   for (const auto& [name, box] : boxes()) {
-    for (std::uint32_t how = 0; how < 4; ++how) {
+    for (std::uint32_t how = 0; how < 5; ++how) {
       TwinCase twin = copy("twin_tensor_load", twins::twin_tensor_load, fmt::format("{}, {}", name, how));
       box.put_into(twin, false).d = how;
       twin.map->fields.base = 256;
-      twin.map->in_memory = how == 3;
+      twin.map->in_memory = how >= 3;
       twin.in = random_bytes(box.bytes() + 512, 5);
       twin.out.assign((twin.a + 127) / 128 * 128, std::byte{0xee});
       cases.push_back(std::move(twin));

@@ -60,7 +60,16 @@ inline void cp_async_bulk_prefetch_tensor_l2(const TensorMap*, const int32_t (&)
 inline void prefetch_tensormap(const TensorMap*) {}
 inline void prefetch_tensormap(const TensorMap*, const device::Lanes<uint32_t>&, const device::Lanes<bool>&) {}
 inline void fence_proxy_tensormap_acquire_sys(const TensorMap* map) {
-  host::fence_proxy_tensormap(map);
+  const void* const maps[] = {map};
+  host::fence_proxy_tensormap(maps, 1);
+}
+inline void fence_proxy_tensormap_acquire_sys(const TensorMap* maps, const device::Lanes<uint32_t>& number,
+                                              const device::Lanes<bool>& mask) {
+  const void* used[device::kWarpLanes];
+  uint32_t count = 0;
+  for (uint32_t lane = 0; lane < device::kWarpLanes; ++lane)
+    if (mask.v[lane]) used[count++] = maps + number.v[lane];
+  host::fence_proxy_tensormap(used, count);
 }
 
 }  // namespace megakittens::ptx
