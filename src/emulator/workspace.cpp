@@ -189,6 +189,9 @@ Report Workspace::launch(std::span<void* const> storages, const RunOptions& opti
   add_buffer("counters", state_->counters.get(), state_->counter_bytes, Contents::kInitialised);
   add_buffer("control", &state_->control, sizeof(state_->control), Contents::kInitialised);
 
+  const std::vector<program::OutputRecord> outputs = program.output_records();
+  add_buffer("output records", outputs.data(), outputs.size() * sizeof(program::OutputRecord), Contents::kReadOnly);
+
   program::LaunchParameters parameters{.instructions = program.instructions.data(),
                                        .records = program.records.data(),
                                        .maps = maps.data(),
@@ -198,6 +201,8 @@ Report Workspace::launch(std::span<void* const> storages, const RunOptions& opti
                                        .wait_limit = options.wait_limit,
                                        .instruction_count = static_cast<std::uint32_t>(program.instructions.size()),
                                        .global_queue = program.config.queue == program::QueueMode::global ? 1u : 0u,
+                                       .outputs = outputs.data(),
+                                       .output_count = static_cast<std::uint32_t>(outputs.size()),
                                        .first_node = program.first_node()};
   Report report = run(config, state_->kernel.kernel, &parameters);
   for (std::size_t s = 0; s < storages.size(); ++s)

@@ -139,13 +139,14 @@ struct Controller {
     if (c.launch.first_node != kNoNode) resolve_node(c, first, node);
     const uint32_t grid = ptx::nctaid_x();
     c.epoch = device::one_lane_value([&] { return entry.ticket / grid; });
-    const uint32_t entered = device::one_lane_value([&] {
-      const uint32_t run = may_run(c, entry) ? 1 : 0;
+    const uint32_t admission = device::one_lane_value([&] {
+      const auto result = static_cast<uint32_t>(admit(c, entry));
       ptx::st_shared_u32(c.base + Layout<B>::kEpoch, c.epoch);
-      ptx::st_shared_u32(c.base + Layout<B>::kEntered, run);
-      return run;
+      ptx::st_shared_u32(c.base + Layout<B>::kAdmission, result);
+      return result;
     });
-    if (c.launch.global_queue != 0 || entered == 0) begin_fetch(c, fetch, entered != 0);
+    const bool runs = admission == static_cast<uint32_t>(Admission::runs);
+    if (c.launch.global_queue != 0 || !runs) begin_fetch(c, fetch, runs);
   }
 };
 

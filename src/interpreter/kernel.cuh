@@ -92,8 +92,13 @@ MK_DEVICE void interpret(const program::LaunchParameters& launch) {
   }
   if (device::any(device::Lanes<bool>(c.aborted))) device::one_lane([&] { report_abort(c); });
   ptx::bar_sync_all();
-  if (warp == device::kControllerWarp && device::shared_word(c.base + Layout<B>::kEntered) != 0)
-    device::one_lane([&] { ptx::red_relaxed_gpu_add_u32(&launch.control->left, 1); });
+  if (warp == device::kControllerWarp) {
+    const auto admission = static_cast<Admission>(device::shared_word(c.base + Layout<B>::kAdmission));
+    if (admission == Admission::runs)
+      device::one_lane([&] { ptx::red_relaxed_gpu_add_u32(&launch.control->left, 1); });
+    else if (admission == Admission::aborted)
+      poison_outputs(c);
+  }
   Set::template end_cta<B>(c);
 }
 

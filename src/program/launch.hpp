@@ -75,6 +75,9 @@ struct LaunchParameters {
   uint32_t instruction_count;
   uint32_t global_queue;      ///< 0: instruction i runs on CTA i % grid; 1: CTAs take instructions by ticket
   uint32_t* alarm = nullptr;  ///< raised with Control::abort where it is not null: a word that the host sees
+  /// A launch that finds Control::abort raised sets every bit of these: NaN in all floating types, -1 in integers.
+  const OutputRecord* outputs = nullptr;
+  uint32_t output_count = 0;
   uint32_t call_storages = 0;
   uint32_t call_maps = 0;
   uint32_t first_node = kNoNode;                    ///< whose record CTAs fetch beside their first instruction; a hint

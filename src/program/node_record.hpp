@@ -92,4 +92,12 @@ struct NodeRecord {
 static_assert(sizeof(NodeRecord) == 64 + 1024 + 96 + 384 + 64);
 static_assert(sizeof(NodeRecord) % 32 == 0);
 
+/// An output, which a launch that may not run fills: see LaunchParameters::outputs.
+struct OutputRecord {
+  uint32_t storage;  ///< its number on the device
+  uint32_t reserved;
+  uint64_t bytes;  ///< of its storage, which begins at a multiple of 16
+};
+static_assert(sizeof(OutputRecord) == 16);
+
 }  // namespace megakittens::program

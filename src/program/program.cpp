@@ -1,5 +1,6 @@
 #include "program/program.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace megakittens::program {
@@ -24,6 +25,16 @@ std::uint32_t Program::empty_slots() const {
 
 std::uint32_t Program::first_node() const {
   return instructions.empty() || instructions[0].icode == 0 ? kNoNode : instructions[0].node;
+}
+
+std::vector<OutputRecord> Program::output_records() const {
+  std::vector<OutputRecord> records;
+  for (std::uint32_t s = 0; s < storages.size(); ++s) {
+    const auto shows = [&](const Port& port) { return port.storage == s && port.type != ElementType::boolean; };
+    if (storages[s].kind == StorageKind::output && std::ranges::any_of(outputs, shows))
+      records.push_back({.storage = s, .reserved = 0, .bytes = storages[s].bytes});
+  }
+  return records;
 }
 
 bool equal(const Program& a, const Program& b) {

@@ -74,4 +74,10 @@ std::vector<program::NodeRecord> renumbered_records(const program::Program& prog
   return records;
 }
 
+std::vector<program::OutputRecord> renumbered_outputs(const program::Program& program, const CallLayout& layout) {
+  std::vector<program::OutputRecord> records = program.output_records();
+  for (program::OutputRecord& record : records) record.storage = layout.storage_number[record.storage];
+  return records;
+}
+
 }  // namespace megakittens::runtime

@@ -27,4 +27,7 @@ CallLayout lay_out(const program::Program& program, const std::vector<bool>& bou
 /// The program's node records with the device's numbers.
 std::vector<program::NodeRecord> renumbered_records(const program::Program& program, const CallLayout& layout);
 
+/// Its outputs' records likewise.
+std::vector<program::OutputRecord> renumbered_outputs(const program::Program& program, const CallLayout& layout);
+
 }  // namespace megakittens::runtime

@@ -178,7 +178,7 @@ std::vector<CuPointer> CudaProgram::failed_outputs() const {
 std::uint64_t CudaProgram::bytes() const {
   std::shared_lock together(life_);
   if (!uploaded_) return 0;
-  std::uint64_t total = uploaded_->instructions.bytes() + uploaded_->records.bytes();
+  std::uint64_t total = uploaded_->instructions.bytes() + uploaded_->records.bytes() + uploaded_->outputs.bytes();
   std::scoped_lock lock(places_mutex_);
   for (const Place& place : places_) total += place.workspace->bytes();
   return total;

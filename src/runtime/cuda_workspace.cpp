@@ -36,6 +36,7 @@ UploadedProgram::UploadedProgram(const program::Program& p, CudaDevice& d, const
       layout(lay_out(p, bound)),
       instructions(uploaded(d, p.instructions)),
       records(uploaded(d, renumbered_records(p, layout))),
+      outputs(uploaded(d, renumbered_outputs(p, layout))),
       wait_limit(clocks_of(integer_option(Knob::wait_limit), d.clocks_per_millisecond())) {}
 
 CudaWorkspace::CudaWorkspace(const UploadedProgram& uploaded, bool keep_tables)
@@ -52,6 +53,8 @@ CudaWorkspace::CudaWorkspace(const UploadedProgram& uploaded, bool keep_tables)
   reset();
   parameters_.instructions = uploaded.instructions.as<const program::Instruction>();
   parameters_.records = uploaded.records.as<const program::NodeRecord>();
+  parameters_.outputs = uploaded.outputs.as<const program::OutputRecord>();
+  parameters_.output_count = static_cast<std::uint32_t>(uploaded.outputs.bytes() / sizeof(program::OutputRecord));
   parameters_.counters = counters_.as<std::uint32_t>();
   parameters_.control = control_.as<program::Control>();
   parameters_.wait_limit = uploaded.wait_limit;

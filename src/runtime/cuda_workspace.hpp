@@ -22,6 +22,7 @@ struct UploadedProgram {
   CallLayout layout;
   DeviceMemory instructions;
   DeviceMemory records;
+  DeviceMemory outputs;
   SharedWord alarm;  ///< raised by a launch that gives up
   std::uint64_t wait_limit = 0;
 

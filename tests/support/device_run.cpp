@@ -1,7 +1,9 @@
 #include "support/device_run.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <span>
 
 #include "ops/common/merge.hpp"
 #include "runtime/compare.hpp"
@@ -95,9 +97,17 @@ void DeviceRun::move_inputs() {
   restore_inputs();
 }
 
-void DeviceRun::clear_outputs() {
+void DeviceRun::clear_outputs(unsigned char with) {
   for (const std::uint32_t s : runtime::output_storages(program))
-    runtime::CudaDevice::get(0).fill(addresses_[s], 0xff, program.storages[s].bytes);
+    runtime::CudaDevice::get(0).fill(addresses_[s], with, program.storages[s].bytes);
+}
+
+bool DeviceRun::outputs_are_clear() const {
+  return std::ranges::all_of(runtime::output_storages(program), [&](std::uint32_t s) {
+    const runtime::HostBuffer bytes = download(s);
+    return std::ranges::all_of(std::span(bytes.data(), bytes.bytes()),
+                               [](std::byte b) { return b == std::byte{0xff}; });
+  });
 }
 
 void DeviceRun::run() {

@@ -35,9 +35,11 @@ class DeviceRun {
   void synchronize();
   /// Uploads `program` as it is now.
   void rebind();
-  /// Every input to memory of its own elsewhere; and 0xff bytes (NaN) into every output.
+  /// Every input to memory of its own elsewhere; and 0xff bytes (NaN), or others, into every output.
   void move_inputs();
-  void clear_outputs();
+  void clear_outputs(unsigned char with = 0xff);
+  /// Whether every byte of every output is 0xff.
+  bool outputs_are_clear() const;
   /// Uploads the inputs again (a program may have changed them).
   void restore_inputs();
   /// Whole numbers of -3 to 3 from now on: sums of a few thousand products of them are exact in any order.

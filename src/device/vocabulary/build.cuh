@@ -66,7 +66,7 @@ struct Layout {
   static constexpr uint32_t kAccumulatorFree = kAccumulatorFull + 8;
   static constexpr uint32_t kTensorMemory = kAccumulatorFree + 8;  ///< address that tcgen05.alloc wrote
   static constexpr uint32_t kEpoch = kTensorMemory + 8;            ///< launches on this workspace before this one
-  static constexpr uint32_t kEntered = kEpoch + 4;                 ///< whether this launch may run
+  static constexpr uint32_t kAdmission = kEpoch + 4;               ///< interpreter::Admission of this CTA
   static constexpr uint32_t kMeeting = kEpoch + 8;                 ///< mbarrier of all consumer warps
   static constexpr uint32_t kExpired = kMeeting + 8;               ///< sixteen bytes a warp: see expire() in waits.cuh
   static constexpr uint32_t kBytes = kExpired + 16 * B::kWarps;
