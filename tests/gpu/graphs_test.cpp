@@ -66,16 +66,15 @@ TEST_P(GpuCheckedProgram, is_right) {
 }
 
 /// Operations that are exact: every value is the reference's.
-void expect_values(const ir::Graph& graph, const RunSetup& inputs) {
-  for (const Configuration& configuration : kConfigurations)
-    for (const bool fusion : {true, false}) {
-      DeviceRun run(graph, configuration.options(), {.fusion = fusion});
-      run.take(inputs_for(graph, inputs, 1));
-      run.run();
-      const ir::ReferenceResult got = run.results();
-      EXPECT_EQ(difference(got.outputs, run.eager().outputs), "") << configuration.text() << (fusion ? ", fused" : "");
-      EXPECT_EQ(difference(got.inputs, run.eager().inputs), "") << configuration.text() << (fusion ? ", fused" : "");
-    }
+void expect_values(const ir::Graph& graph, const RunSetup& inputs, const passes::Options& passes = {}) {
+  for (const Configuration& configuration : kConfigurations) {
+    DeviceRun run(graph, configuration.options(), passes);
+    run.take(inputs_for(graph, inputs, 1));
+    run.run();
+    const ir::ReferenceResult got = run.results();
+    EXPECT_EQ(difference(got.outputs, run.eager().outputs), "") << configuration.text();
+    EXPECT_EQ(difference(got.inputs, run.eager().inputs), "") << configuration.text();
+  }
 }
 
 std::vector<std::string> names_of_view_graphs() {
@@ -93,21 +92,30 @@ TEST_P(GpuViews, are_right) {
     if (name == GetParam()) expect_values(graph, {});
 }
 
-class GpuRandomGraph : public Gpu, public testing::WithParamInterface<int> {};
-INSTANTIATE_TEST_SUITE_P(Seed, GpuRandomGraph, testing::Range(0, 48));
+constexpr int kSeedsOfATest = 6;
 
-TEST_P(GpuRandomGraph, of_whole_numbers_is_right) {
+class GpuRandomGraphs : public Gpu, public testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(First, GpuRandomGraphs, testing::Values(0));
+INSTANTIATE_TEST_SUITE_P(More, GpuRandomGraphs, testing::Range(1, 8));
+
+TEST_P(GpuRandomGraphs, of_whole_numbers_are_right_fused_and_unfused) {
   constexpr ir::DType kTypes[] = {ir::DType::bf16, ir::DType::f16, ir::DType::f32};
-  std::mt19937 random(static_cast<unsigned>(GetParam()));
-  const auto pick = [&](int low, int high) {
-    return low + static_cast<int>(random() % static_cast<unsigned>(high - low));
-  };
   RunSetup inputs;
   inputs.integers = true;
-  const ir::Graph graph =
-      random_graph(pick, {.nodes = 12, .extent = 200, .dtype = kTypes[GetParam() % 3], .exact_operations = true});
-  SCOPED_TRACE(ir::to_string(graph));
-  expect_values(graph, inputs);
+  for (int seed = kSeedsOfATest * GetParam(); seed < kSeedsOfATest * (GetParam() + 1); ++seed) {
+    std::mt19937 random(static_cast<unsigned>(seed));
+    const auto pick = [&](int low, int high) {
+      return low + static_cast<int>(random() % static_cast<unsigned>(high - low));
+    };
+    RandomGraphShape shape;
+    shape.nodes = 12;
+    shape.extent = 200;
+    shape.dtype = kTypes[seed % 3];
+    shape.exact_operations = true;
+    const ir::Graph graph = random_graph(pick, shape);
+    SCOPED_TRACE(fmt::format("seed {}\n{}", seed, ir::to_string(graph)));
+    for (const bool fusion : {true, false}) expect_values(graph, inputs, {.fusion = fusion});
+  }
 }
 
 }  // namespace
