@@ -83,11 +83,14 @@ ir::Graph slices_and_transposes(DType dtype) {
 ir::Graph overlapping_rows() {
   ir::Builder b;
   const Handle x = b.input("x", DType::bf16, {1000}), y = b.input("y", DType::bf16, {40, 136});
-  for (const std::int64_t step : {0, 1, 3, 8}) {
-    const Handle rows = seen(x, ir::View{.offset = 5, .sizes = {40, 136}, .strides = {step, 1}});
-    b.output(b.relu(rows));
-    b.output(b.add(y, rows));
-  }
+  const Handle computed = b.relu(x);
+  for (const std::int64_t step : {0, 1, 3, 8})
+    for (const Handle& from : {x, computed}) {
+      const Handle rows = seen(from, ir::View{.offset = 5, .sizes = {40, 136}, .strides = {step, 1}});
+      b.output(b.pointwise(PointwiseOp::neg, {rows}));
+      b.output(b.add(y, rows));
+    }
+  b.output(b.assign(seen(x, x.view.slice(0, 100, 700)), b.input("z", DType::bf16, {600})));
   return b.build();
 }
 

@@ -16,7 +16,7 @@ ir::Graph odd_and_empty_sizes(ir::DType dtype);
 ir::Graph eight_dimensions();
 /// Slices, steps, selects, transposes and expansions, computed from and copied.
 ir::Graph slices_and_transposes(ir::DType dtype);
-/// Windows of a vector, each a few elements further.
+/// Windows of a vector, each a few elements further: of an input that is written afterwards, and of a computed one.
 ir::Graph overlapping_rows();
 /// Inputs that are no dense tensors.
 ir::Graph inputs_with_strides();
