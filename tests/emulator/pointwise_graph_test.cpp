@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "ir/builder.hpp"
-#include "support/run_graph.hpp"
+#include "support/pointwise_graphs.hpp"
 
 namespace megakittens::test {
 namespace {
@@ -12,31 +12,6 @@ using ir::Handle;
 using ir::PointwiseOp;
 
 constexpr DType kFloating[] = {DType::bf16, DType::f16, DType::f32};
-
-/// What the reference and the interpreter compute by different roads.
-bool is_function(PointwiseOp op) {
-  return (op >= PointwiseOp::exp && op <= PointwiseOp::reciprocal) ||
-         (op >= PointwiseOp::gelu_erf && op <= PointwiseOp::tanh) || op == PointwiseOp::pow;
-}
-
-Tolerance tolerance_of(PointwiseOp op, DType dtype) {
-  if (!is_function(op)) return {};
-  Tolerance one = units_of(dtype, dtype == DType::f32 ? 4 : 1);
-  one.absolute = std::max(one.absolute, 1e-6F);
-  return one;
-}
-
-/// The operation on a tiled shape, and on one that only the general type takes.
-ir::Graph both_paths(PointwiseOp op, DType dtype) {
-  ir::Builder b(std::string(name_of(op)));
-  for (const ir::Extents& shape : {ir::Extents{20, 136}, ir::Extents{5, 33}}) {
-    std::vector<Handle> args;
-    for (int i = 0; i < arity_of(op); ++i)
-      args.push_back(b.input("x", op == PointwiseOp::where && i == 0 ? DType::boolean : dtype, shape));
-    b.output(b.pointwise(op, args));
-  }
-  return b.build();
-}
 
 RunSetup unfused() {
   RunSetup setup = small_machine();
@@ -48,24 +23,25 @@ class PointwiseGraph : public testing::TestWithParam<DType> {};
 INSTANTIATE_TEST_SUITE_P(Types, PointwiseGraph, testing::ValuesIn(kFloating),
                          [](const auto& param) { return std::string(ir::name_of(param.param)); });
 
+std::string problem_of(PointwiseOp op, DType dtype, const RunSetup& setup) {
+  const OperationGraph both_paths = alone({&op, 1}, dtype, dtype);
+  return run_and_compare(both_paths.graph, setup, both_paths.tolerances[0]);
+}
+
 TEST_P(PointwiseGraph, every_operation_agrees_with_the_reference_tiled_and_general) {
-  for (int n = 0; n < static_cast<int>(PointwiseOp::round); ++n) {
-    auto op = static_cast<PointwiseOp>(n);
+  for (const PointwiseOp op : pointwise_operations()) {
     RunSetup setup = unfused();
-    bool positive = (op >= PointwiseOp::log && op <= PointwiseOp::rsqrt) || op == PointwiseOp::pow;
-    setup.low = positive ? 0.1F : -4;
-    setup.high = 4;
-    EXPECT_EQ(run_and_compare(both_paths(op, GetParam()), setup, tolerance_of(op, GetParam())), "") << name_of(op);
+    choose_domain(is_of_positive(op), setup);
+    EXPECT_EQ(problem_of(op, GetParam(), setup), "") << name_of(op);
   }
 }
 
 TEST_P(PointwiseGraph, nan_infinity_and_zeros_pass_as_the_reference_says) {
-  for (int n = 0; n < static_cast<int>(PointwiseOp::round); ++n) {
-    auto op = static_cast<PointwiseOp>(n);
+  for (const PointwiseOp op : pointwise_operations()) {
     RunSetup setup = unfused();
     setup.specials = true;
     setup.run.check = false;
-    EXPECT_EQ(run_and_compare(both_paths(op, GetParam()), setup, tolerance_of(op, GetParam())), "") << name_of(op);
+    EXPECT_EQ(problem_of(op, GetParam(), setup), "") << name_of(op);
   }
 }
 

@@ -2,10 +2,8 @@
 // program runs in both queue modes, with clusters of one CTA and of two.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
+#include "gpu/fixture.hpp"
 #include "ir/builder.hpp"
-#include "support/device_run.hpp"
 #include "support/error.hpp"
 #include "support/graphs.hpp"
 #include "support/tiled_products.hpp"
@@ -16,37 +14,6 @@ namespace {
 using ir::Builder;
 using ir::DType;
 using ir::Handle;
-
-class Gpu : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string problem = gpu_problem();
-    if (problem.empty()) return;
-    if (std::getenv("MEGAKITTENS_REQUIRE_GPU") != nullptr) FAIL() << problem;
-    GTEST_SKIP() << problem;
-  }
-};
-
-/// What the programs of this file run with, each of them in all four.
-struct Configuration {
-  program::QueueMode queue;
-  std::uint32_t cluster;
-
-  schedule::ScheduleOptions options() const {
-    schedule::ScheduleOptions result;
-    result.config.queue = queue;
-    result.config.cluster = cluster;
-    return result;
-  }
-  std::string text() const {
-    return fmt::format("{}, cluster {}", queue == program::QueueMode::per_sm ? "per_sm" : "global", cluster);
-  }
-};
-
-constexpr Configuration kConfigurations[] = {{program::QueueMode::per_sm, 1},
-                                             {program::QueueMode::per_sm, 2},
-                                             {program::QueueMode::global, 1},
-                                             {program::QueueMode::global, 2}};
 
 Handle select(const Handle& x, std::int64_t i) {
   return {x.value, x.view.select(0, i)};
@@ -60,19 +27,6 @@ ir::Graph mlp(std::int64_t rows, std::int64_t width, std::int64_t layers, DType 
   for (std::int64_t i = 0; i < layers; ++i) x = b.relu(b.add(b.matmul(x, select(weights, i)), select(bias, i)));
   b.output(x);
   return b.build();
-}
-
-void expect_right(const ir::Graph& graph, bool fusion = true) {
-  passes::Options passes;
-  passes.fusion = fusion;
-  for (const Configuration& configuration : kConfigurations) {
-    DeviceRun run(graph, configuration.options(), passes);
-    for (int launch = 0; launch < 2; ++launch) {
-      run.restore_inputs();
-      run.run();
-      EXPECT_EQ(run.problem(), "") << configuration.text() << ", launch " << launch;
-    }
-  }
 }
 
 /// Gives the tiles of its products.
@@ -114,7 +68,7 @@ ir::Graph casts_and_a_write(DType dtype) {
 }
 
 TEST_F(Gpu, the_mlp_is_right_fused_and_unfused) {
-  for (bool fusion : {true, false}) expect_right(mlp(512, 512, 3), fusion);
+  for (bool fusion : {true, false}) expect_right(mlp(512, 512, 3), {.fusion = fusion});
 }
 
 TEST_F(Gpu, whole_numbers_give_the_emulators_bits) {
@@ -193,7 +147,7 @@ TEST_F(Gpu, elementwise_chains_with_broadcasting_slices_and_casts_are_right) {
   b.output(b.cast({x.value, x.view.slice(0, 1, 299, 3).slice(1, 5, 500, 2)}, DType::f32));
   b.output(b.pointwise(ir::PointwiseOp::gelu_erf, {{x.value, x.view.transpose(0, 1)}}));
   b.output(b.pointwise(ir::PointwiseOp::gt, x, 0.25));
-  for (bool fusion : {false, true}) expect_right(b.graph(), fusion);
+  for (bool fusion : {false, true}) expect_right(b.graph(), {.fusion = fusion});
 }
 
 TEST_F(Gpu, writes_in_place_are_right) {

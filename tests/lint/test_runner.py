@@ -11,5 +11,7 @@ def test_tests_that_pass_because_nothing_ran():
     assert "MEGAKITTENS_REQUIRE_GPU=1" in gpu, "the GPU suite must fail, not skip, without a GPU"
     assert "--no-tests=error" in gpu, "CTest must fail where it finds no test"
     assert "MEGAKITTENS_REQUIRE_GPU" in (ROOT / "tests/python/gpu/conftest.py").read_text()
+    assert "MEGAKITTENS_REQUIRE_GPU" in (ROOT / "tests/gpu/fixture.hpp").read_text()
     gpu_tests = [path.read_text() for path in (ROOT / "tests/gpu").glob("*_test.cpp")]
-    assert gpu_tests and all("MEGAKITTENS_REQUIRE_GPU" in text for text in gpu_tests)
+    fails_without = ("MEGAKITTENS_REQUIRE_GPU", '"gpu/fixture.hpp"')
+    assert gpu_tests and all(any(name in text for name in fails_without) for text in gpu_tests)

@@ -116,21 +116,37 @@ void DeviceRun::run() {
   synchronize();
 }
 
-void DeviceRun::take_integers() {
-  // Not from inputs_: there the right sides of deep products are so small that they would all become zeros.
-  inputs_ = runtime::random_inputs(program, 1);
-  for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    if (!ir::is_floating(ops::dtype_of(program.inputs[i].type))) continue;
-    for (float& value : inputs_[i]) value = std::round(3 * value);
-  }
+void DeviceRun::take(std::vector<std::vector<float>> inputs) {
+  inputs_ = std::move(inputs);
   expected_.reset();
   restore_inputs();
+}
+
+void DeviceRun::take_integers() {
+  // Not from inputs_: there the right sides of deep products are so small that they would all become zeros.
+  std::vector<std::vector<float>> inputs = runtime::random_inputs(program, 1);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!ir::is_floating(ops::dtype_of(program.inputs[i].type))) continue;
+    for (float& value : inputs[i]) value = std::round(3 * value);
+  }
+  take(std::move(inputs));
 }
 
 runtime::HostBuffer DeviceRun::download(std::uint32_t storage) const {
   runtime::HostBuffer buffer(program.storages[storage].bytes);
   runtime::CudaDevice::get(0).download(buffer.data(), addresses_[storage], buffer.bytes());
   return buffer;
+}
+
+ir::ReferenceResult DeviceRun::results() const {
+  ir::ReferenceResult result;
+  for (const program::Port& port : program.outputs)
+    result.outputs.push_back(runtime::to_floats(port.type, runtime::read_port(port, download(port.storage))));
+  for (const program::Port& port : program.inputs) {
+    const runtime::HostBuffer storage = download(port.storage);
+    result.inputs.push_back(runtime::to_floats(port.type, {storage.data(), storage.bytes()}));
+  }
+  return result;
 }
 
 std::string DeviceRun::difference_from_emulator() const {

@@ -44,10 +44,15 @@ class DeviceRun {
   void restore_inputs();
   /// Whole numbers of -3 to 3 from now on: sums of a few thousand products of them are exact in any order.
   void take_integers();
+  /// These from now on: as ir::evaluate takes them.
+  void take(std::vector<std::vector<float>> inputs);
   const std::vector<std::vector<float>>& inputs() const { return inputs_; }
   /// Empty where every output and input agrees with the reference, and none of them is farther from fp32 throughout
   /// than eager may be (accuracy.hpp); else what differs first.
   std::string problem();
+  /// What outputs and inputs hold, in the shape of a ReferenceResult; and what the reference's eager numerics give.
+  ir::ReferenceResult results() const;
+  const ir::ReferenceResult& eager() { return expected().eager; }
   /// Runs the program on the emulator, too. Empty where every output and input agrees bit for bit.
   std::string difference_from_emulator() const;
 

@@ -1,5 +1,5 @@
-// Tests that compile kernels skip where NVRTC is missing; CTest counts and lists them. With MEGAKITTENS_TEST_NO_SKIP
-// set (machines that must have everything) they fail instead.
+// Tests that compile kernels skip where NVRTC is missing; CTest counts and lists them. With
+// MEGAKITTENS_REQUIRE_NVRTC set (machines that must have everything) they fail instead.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -74,6 +74,13 @@ RunSetup small_machine() {
   return setup;
 }
 
+std::vector<std::vector<float>> inputs_for(const ir::Graph& graph, const RunSetup& setup, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<std::vector<float>> inputs;
+  for (ir::ValueId id : graph.inputs) inputs.push_back(random_values(graph.value(id).tensor, random, setup));
+  return inputs;
+}
+
 struct GraphRun::State {
   ir::Graph original;
   ir::Graph graph;
@@ -121,10 +128,7 @@ RunResult GraphRun::launch() {
 
 RunResult GraphRun::launch(std::uint64_t input_seed, const emulator::RunOptions& options) {
   State& s = *state_;
-  std::mt19937_64 random(input_seed);
-  std::vector<std::vector<float>> inputs;
-  for (ir::ValueId id : s.original.inputs)
-    inputs.push_back(random_values(s.original.value(id).tensor, random, s.setup));
+  std::vector<std::vector<float>> inputs = inputs_for(s.original, s.setup, input_seed);
   std::vector<void*> bases;
   for (std::size_t i = 0; i < s.buffers.size(); ++i) {
     s.buffers[i].poison();

@@ -29,6 +29,9 @@ struct RunSetup {
 /// Four SMs, clusters of one.
 RunSetup small_machine();
 
+/// One vector a graph input, as ir::evaluate takes them, by seed and as `setup` says.
+std::vector<std::vector<float>> inputs_for(const ir::Graph& graph, const RunSetup& setup, std::uint64_t seed);
+
 /// What one launch gave: values as floats, the reference's and the interpreter's.
 struct RunResult {
   emulator::Report report;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # tools/gpu/pack.sh: gathers the headers and libraries that the build takes from this distribution into .gpu-pack, for a
-# machine that has a GPU, PyTorch and a compiler but can install nothing. About 10 MB; tools/gpu/build.sh finds it there.
+# machine that has a GPU, PyTorch and a compiler but can install nothing. About 7 MB; tools/gpu/build.sh finds it there.
 # Needs a finished build of preset release, which knows the headers that are used.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -17,7 +17,7 @@ logs=${MK_SANITIZE_LOGS:-build/gpu-sanitize}
 interpreters=$PWD/build/gpu-sanitize
 mkdir -p "$logs"
 # Left out: what compiles kernels of its own, lets a wait expire, or launches hundreds of times.
-filter=${1:-Gpu.*:*GpuOddSizes*-*a_wait_that_cannot_end*:*two_programs_on_two_streams*}
+filter=${1:-*Gpu*-*GpuTwins*:*a_wait_that_cannot_end*:*two_programs_on_two_streams*}
 export MEGAKITTENS_REQUIRE_GPU=1 MEGAKITTENS_WAIT_LIMIT_MS=60000
 status=0
 
@@ -26,12 +26,12 @@ sanitize() {
   local log=$logs/$1.log tool=$2 tests=$3 code
   shift 3
   printf '[gpu-sanitize] %s\n' "$log"
-  env "$@" timeout -k 10 "${LIMIT:-1500}" "$sanitizer" --tool "$tool" --num-cuda-barriers "${BARRIERS:-64}" \
+  env "$@" timeout -k 10 "${LIMIT:-3600}" "$sanitizer" --tool "$tool" --num-cuda-barriers "${BARRIERS:-64}" \
     --error-exitcode 1 build/gpu/gpu_tests "--gtest_filter=$tests" >"$log" 2>&1
   code=$?
   grep -E 'SUMMARY|[Hh]azard|(Read|Write) access at|Invalid|overflow|Internal|^\[  (PASSED|FAILED|SKIPPED)' "$log" | sort |
     uniq -c | sort -rn | head -12
-  if [ $code = 124 ]; then printf '[gpu-sanitize] not at its end after %s s\n' "${LIMIT:-1500}"; fi
+  if [ $code = 124 ]; then printf '[gpu-sanitize] not at its end after %s s\n' "${LIMIT:-3600}"; fi
   return $code
 }
 # Variables with which programs run on the interpreter of a folder: without a compiler the cache gives what it holds.
