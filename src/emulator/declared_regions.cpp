@@ -38,30 +38,32 @@ void DeclaredRegions::collect(std::size_t number) {
         dims.emplace_back(region.strides[d] * element, region.sizes[d]);
     std::ranges::sort(dims, std::greater<>());
     if (shrunk_ && !dims.empty()) --dims.front().second;
-    Box box{region.storage, region.write, 0, region.offset * element, element, {}, {}};
-    bool empty = false;
-    for (auto dim = dims.rbegin(); dim != dims.rend(); ++dim) {
-      empty = empty || dim->second <= 0;
-      if (box.rank == 0 && dim->first == box.run) box.run *= dim->second;
+    if (std::ranges::any_of(dims, [](const auto& dim) { return dim.second <= 0; })) continue;
+    Box box{region.storage, region.write, 0, region.offset * element, element, {}, {}, {}};
+    // Rows that touch or overlap are one.
+    while (!dims.empty() && dims.back().first <= box.run) {
+      box.run += dims.back().first * (dims.back().second - 1);
+      dims.pop_back();
     }
-    std::erase_if(dims, [&](const auto& dim) { return dim.first < box.run; });
     for (const auto& [stride, size] : dims) {
       box.strides[box.rank] = stride;
       box.sizes[box.rank++] = size;
     }
-    if (!empty) boxes.boxes.push_back(box);
+    box.extents[box.rank] = box.run;
+    for (int d = box.rank; d-- > 0;) box.extents[d] = box.extents[d + 1] + box.strides[d] * (box.sizes[d] - 1);
+    boxes.boxes.push_back(box);
   }
 }
 
-std::int64_t DeclaredRegions::run_at(const Box& box, std::int64_t at) {
-  std::int64_t rest = at - box.offset;
-  if (rest < 0) return 0;
-  for (int d = 0; d < box.rank; ++d) {
-    const std::int64_t index = rest / box.strides[d];
-    if (index >= box.sizes[d]) return 0;
-    rest -= index * box.strides[d];
-  }
-  return std::max<std::int64_t>(box.run - rest, 0);
+std::int64_t DeclaredRegions::run_at(const Box& box, std::int64_t at, int d) {
+  if (at < 0 || at >= box.extents[d]) return 0;
+  if (d == box.rank) return box.run - at;
+  // As a rule one index holds `at`, and more where what lies inside is longer than a stride.
+  std::int64_t run = 0;
+  for (std::int64_t index = std::min(at / box.strides[d], box.sizes[d] - 1);
+       index >= 0 && at - index * box.strides[d] < box.extents[d + 1]; --index)
+    run = std::max(run, run_at(box, at - index * box.strides[d], d + 1));
+  return run;
 }
 
 bool DeclaredRegions::covers(int tag, std::int64_t instruction, bool write, std::uint64_t offset, std::uint64_t bytes) {
@@ -73,7 +75,8 @@ bool DeclaredRegions::covers(int tag, std::int64_t instruction, bool write, std:
   while (at < end) {
     std::int64_t run = 0;
     for (const Box& box : instructions_[number].boxes)
-      if (box.storage == static_cast<std::uint32_t>(tag) && (box.write || !write)) run = std::max(run, run_at(box, at));
+      if (box.storage == static_cast<std::uint32_t>(tag) && (box.write || !write))
+        run = std::max(run, run_at(box, at - box.offset));
     if (run == 0) return false;
     at += run;
   }

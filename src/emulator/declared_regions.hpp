@@ -34,7 +34,8 @@ class DeclaredRegions final : public Declared {
     bool write;
     int rank;
     std::int64_t offset, run;
-    std::int64_t sizes[8], strides[8];
+    std::int64_t sizes[8], strides[8];  // from the widest stride to the narrowest, all wider than `run`
+    std::int64_t extents[9];            // bytes from the first to the end of the last, of dimensions from d on
   };
   struct Boxes {
     bool known = false;
@@ -42,8 +43,9 @@ class DeclaredRegions final : public Declared {
   };
 
   void collect(std::size_t instruction);
-  /// Bytes from `at` on that the box holds without a gap; 0 where it does not hold `at`.
-  static std::int64_t run_at(const Box& box, std::int64_t at);
+  /// Bytes without a gap from `at` on, which counts from the box's first one, that its dimensions from d on hold; 0
+  /// where they do not hold `at`.
+  static std::int64_t run_at(const Box& box, std::int64_t at, int d = 0);
 
   const program::Program& program_;
   std::map<std::uint16_t, const ops::InstructionType*> types_;

@@ -57,7 +57,6 @@ TEST(ViewGraph, slices_steps_selects_transposes_and_expansions_are_read_where_th
 
 TEST(ViewGraph, rows_that_overlap_are_read_where_they_lie) {
   RunSetup setup = small_machine();
-  setup.run.check = false;  // the checker takes such rows for memory that is not declared
   for (setup.run.seed = 1; setup.run.seed <= 20; ++setup.run.seed)
     EXPECT_EQ(run_and_compare(overlapping_rows(), setup), "") << "seed " << setup.run.seed;
 }

@@ -90,6 +90,8 @@ ir::Graph overlapping_rows() {
       b.output(b.pointwise(PointwiseOp::neg, {rows}));
       b.output(b.add(y, rows));
     }
+  // Rows with gaps between them, several at the same places.
+  b.output(b.relu(seen(computed, ir::View{.offset = 1, .sizes = {4, 5, 8}, .strides = {30, 20, 1}})));
   b.output(b.assign(seen(x, x.view.slice(0, 100, 700)), b.input("z", DType::bf16, {600})));
   return b.build();
 }
