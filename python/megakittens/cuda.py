@@ -210,6 +210,8 @@ class CudaEngine(Engine):
 
     def poison(self):
         """NaN into what launches that gave up should have written, where somebody still holds it."""
+        if compat.capturing():
+            return  # it would become a part of the graph; the next call behind the capture raises again
         failed = set(self.native.failed_outputs())
         for reference in [*self.recent, *self.captured]:
             tensor = reference()

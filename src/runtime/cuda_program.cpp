@@ -30,6 +30,14 @@ void expect_fit(const program::Program& program, const CudaDevice& device, const
         config.pages, config.page_bytes, config.slots, interpreter.pages, interpreter.page_bytes, interpreter.slots));
 }
 
+/// Number of the capture that the stream is part of, or 0.
+std::uint64_t capture_of(CuStream stream) {
+  int status = 0;
+  std::uint64_t capture = 0;
+  MK_CUDA(stream_get_capture_info(stream, &status, &capture, nullptr, nullptr, nullptr));
+  return status == kCapturing ? capture : 0;
+}
+
 }  // namespace
 
 CudaProgram::CudaProgram(program::Program program, CudaDevice& device, const std::vector<bool>& bound)
@@ -79,7 +87,16 @@ bool CudaProgram::launch(CuStream stream, std::span<const CuPointer> inputs, std
   for (bool launched = false; !launched; check()) {
     std::shared_lock together(life_);
     expect_open();
-    if (uploaded_->alarm.value() != 0) continue;
+    if (uploaded_->alarm.value() != 0) {
+      // What clearing up needs would break the capture.
+      ContextScope scope(device_.context());
+      if (capture_of(stream) != 0)
+        throw ExecutionError(fmt::format(
+            "program '{}' gave up on GPU {} in a launch before this capture: end the capture, and synchronize() or the "
+            "next call tells why and makes it right again",
+            program_.name, device_.ordinal()));
+      continue;
+    }
     captured = launch_on(stream, storages);
     launched = true;
     if (!blocking_) break;
@@ -96,11 +113,8 @@ bool CudaProgram::launch_on(CuStream stream, std::span<const CuPointer> storages
 }
 
 CudaWorkspace& CudaProgram::workspace_for(CuStream stream, bool& capturing) {
-  int status = 0;
-  std::uint64_t capture = 0;
-  MK_CUDA(stream_get_capture_info(stream, &status, &capture, nullptr, nullptr, nullptr));
-  capturing = status == kCapturing;
-  if (!capturing) capture = 0;
+  const std::uint64_t capture = capture_of(stream);
+  capturing = capture != 0;
   // A capturing stream may not be asked for its number; within one capture its handle tells it apart.
   unsigned long long number = capturing ? reinterpret_cast<std::uintptr_t>(stream) : 0;
   if (!capturing && stream != nullptr) MK_CUDA(stream_get_id(stream, &number));

@@ -27,7 +27,8 @@ class CudaProgram {
   /// Launches once, asynchronously. `inputs[i]` is the address of program().inputs[i]'s storage, `outputs[k]` that of
   /// the k-th of output_storages(); multiples of 16. May be captured: the captured graph then has a workspace of its
   /// own, which lives as long as this object. Safe from several threads. Throws ExecutionError where an earlier launch
-  /// gave up; that launch's results are worthless, and the next call is right again. True where the launch went into a
+  /// gave up; that launch's results are worthless, and the next call is right again, unless the stream captures: then
+  /// only a call behind the capture clears up. True where the launch went into a
   /// graph that the stream captures, whose replays write the same outputs again.
   bool launch(CuStream stream, std::span<const CuPointer> inputs, std::span<const CuPointer> outputs);
 

@@ -281,6 +281,22 @@ TEST_F(CudaProgram, a_captured_graph_that_gave_up_replays_right_again_and_may_gi
   MK_CUDA(graph_destroy(graph));
 }
 
+TEST_F(CudaProgram, a_capture_behind_a_launch_that_gave_up_is_refused_and_stays_whole) {
+  DeviceRun run(mlp(2), small_machine());
+  run.launch();
+  run.loaded->plant_fault();
+  run.launch();
+  MK_CUDA(stream_begin_capture(run.stream.get(), 0));
+  EXPECT_THAT(sentence<ExecutionError>([&] { run.launch(); }), HasSubstr("before this capture"));
+  runtime::CuGraph graph = nullptr;
+  MK_CUDA(stream_end_capture(run.stream.get(), &graph));
+  MK_CUDA(graph_destroy(graph));
+  EXPECT_THAT(sentence<ExecutionError>([&] { run.launch(); }), HasSubstr("waited too long"));
+  run.clear_outputs();
+  run.launch();
+  EXPECT_EQ(run.problem(), "");
+}
+
 TEST_F(CudaProgram, a_blocking_call_tells_at_once) {
   const ScopedVariable blocking("MEGAKITTENS_BLOCKING", "1");
   DeviceRun run(mlp(2), small_machine());

@@ -27,7 +27,8 @@ namespace {
 
 using namespace runtime;
 
-constexpr CuResult kInvalidValue = 1, kOutOfMemory = 2, kNoDevice = 100, kInvalidContext = 201;
+constexpr CuResult kInvalidValue = 1, kOutOfMemory = 2, kNoDevice = 100, kInvalidContext = 201,
+                   kStreamCaptureUnsupported = 900;
 constexpr std::size_t kAlignment = 256;
 
 std::int64_t setting(const char* name) {
@@ -153,7 +154,8 @@ CuResult cuCtxPopCurrent_v2(CuContext* context) {
   return 0;
 }
 CuResult cuCtxSynchronize() {
-  return count("cuCtxSynchronize");
+  count("cuCtxSynchronize");
+  return state().capturing > 0 ? kStreamCaptureUnsupported : 0;
 }
 CuResult cuThreadExchangeStreamCaptureMode(int* mode) {
   thread_local int current = 0;
@@ -232,11 +234,13 @@ CuResult cuStreamGetCaptureInfo_v2(CuStream stream, int* status, std::uint64_t* 
 CuResult cuStreamBeginCapture_v2(CuStream stream, int) {
   stream_of(stream)->capture = ++state().captures;
   stream_of(stream)->graph = new Graph;
+  ++state().capturing;
   return 0;
 }
 CuResult cuStreamEndCapture(CuStream stream, CuGraph* graph) {
   *graph = reinterpret_cast<CuGraph>(std::exchange(stream_of(stream)->graph, nullptr));
   stream_of(stream)->capture = 0;
+  --state().capturing;
   return 0;
 }
 CuResult cuGraphInstantiateWithFlags(CuGraphExec* exec, CuGraph graph, unsigned long long) {

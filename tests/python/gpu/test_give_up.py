@@ -80,3 +80,15 @@ def test_a_captured_graph_that_gave_up_is_nan_and_its_next_replay_is_right_and_s
         with pytest.raises(megakittens.ExecutionError, match=GAVE_UP):
             f.synchronize()
         assert first.isnan().all() and second.isnan().all()
+
+
+def test_a_capture_behind_a_call_that_gave_up_is_refused_and_everything_is_right_again(compiled):
+    f, args, good = compiled
+    plant_fault(f)
+    f(*args)
+    torch.cuda.synchronize()
+    with pytest.raises(megakittens.ExecutionError, match="before this capture"), torch.cuda.graph(torch.cuda.CUDAGraph()):
+        f(*args)
+    with pytest.raises(megakittens.ExecutionError, match=GAVE_UP):
+        f.synchronize()
+    assert torch.equal(f(*args), good)
