@@ -38,7 +38,7 @@ struct State {
   std::map<std::uintptr_t, std::size_t> foreign;  // memory of others that kernels may touch
   std::uint64_t streams = 1;
   std::uint64_t captures = 0;
-  std::uint64_t capturing = 0;  // streams
+  std::uint64_t capturing = 0;               // streams
   std::vector<runtime::CuContext> contexts;  // a stack; the stand-in has one for all threads
   std::string report;                        // of the last emulated launch that went wrong
 };
