@@ -18,9 +18,6 @@ using ir::PointwiseOp;
 
 constexpr DType kTypes[] = {DType::bf16, DType::f16, DType::f32};
 
-Handle seen(const Handle& handle, ir::View view) {
-  return {handle.value, std::move(view)};
-}
 Handle transposed(const Handle& x) {
   return seen(x, x.view.transpose(-1, -2));
 }

@@ -16,10 +16,6 @@ using ir::Handle;
 using ir::PointwiseOp;
 using program::QueueMode;
 
-Handle seen(const Handle& handle, ir::View view) {
-  return {handle.value, std::move(view)};
-}
-
 /// Products, tiled and general pointwise nodes, and updates in place that all wait for each other.
 ir::Graph mixture() {
   ir::Builder b;

@@ -1,9 +1,16 @@
 // Graphs that several tests and benchmarks use.
 #pragma once
 
+#include <utility>
+
 #include "ir/builder.hpp"
 
 namespace megakittens::test {
+
+/// The same value through another view.
+inline ir::Handle seen(const ir::Handle& handle, ir::View view) {
+  return {handle.value, std::move(view)};
+}
 
 /// x = relu(x @ W[i] + b[i]) for each layer, bf16; inputs W [layers, h, h], x [m, h], b [layers, m, h] in this order.
 ir::Graph mlp(std::int64_t m, std::int64_t h, int layers);

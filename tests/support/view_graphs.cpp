@@ -4,19 +4,14 @@
 
 #include <algorithm>
 
+#include "support/graphs.hpp"
+
 namespace megakittens::test {
-namespace {
 
 using ir::DType;
 using ir::Extents;
 using ir::Handle;
 using ir::PointwiseOp;
-
-Handle seen(const Handle& handle, ir::View view) {
-  return {handle.value, std::move(view)};
-}
-
-}  // namespace
 
 ir::Graph broadcast_operands(DType dtype) {
   ir::Builder b;

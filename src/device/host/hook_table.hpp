@@ -8,7 +8,7 @@
 namespace megakittens::device::host {
 
 /// Of the table and of HostKernel; a library with another number is not used.
-inline constexpr std::uint32_t kHookTableVersion = 1;
+inline constexpr std::uint32_t kHookTableVersion = 2;
 
 // X(result, name, parameters, arguments): every hook but trap, which does not return.
 #define MK_HOOKS(X) \
