@@ -57,7 +57,7 @@ def on_cores(most=16):
 
 def call_of_sixteen(rounds=20):
     """Microseconds on the host, launch included, that a call of ours with 16 tensors costs behind others: for each core the
-    best round's. On a shared machine plain Python was seen to take twice as long on some cores as on others, for minutes."""
+    best round's. On a shared machine plain Python was seen to take twice as long on some cores as on others."""
     def sixteen(*tensors):
         total = tensors[0]
         for tensor in tensors[1:]:
