@@ -29,6 +29,7 @@ COSTS = {
     "hand_off": "a dependent hand-off: a noop that waits for the one before it, which another SM runs",
     "tile": "an elementwise tile of 4 x 256, scheduled as the seed does",
     "node": "fetching a node's record while such tiles run: what they cost more where each is of another node than the one before",
+    "node_of_map_in_memory": "the same where one of the node's two tensor maps has no room in the launch's parameters",
 }
 CALL = "on the host, by `bench/gpu/timing.py`: a call of 16 tensors behind others, its launch included, in the best round"
 CORES = {"best_core": "on the best of {cores} cores", "slowest_core": "on the slowest of them"}

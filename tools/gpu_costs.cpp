@@ -109,24 +109,32 @@ Program tiles(std::int64_t nodes, std::int64_t count) {
   return schedule::schedule(passes::run_pipeline(builder.build(), passes), options);
 }
 
+/// What a tile takes where all are of one node, and where an SM changes its node with every one.
+struct TileTimes {
+  double one, changing;
+};
+
+TileTimes time_of_tiles(std::int64_t nodes) {
+  const std::int64_t sms = runtime::CudaDevice::get(0).sms();
+  const Program one = tiles(1, nodes * sms), many = tiles(nodes, sms);
+  for (const Program* program : {&one, &many})
+    MK_CHECK(program->instructions.size() == static_cast<std::size_t>(nodes * sms), "{} tiles",
+             program->instructions.size());
+  return {time_of(one) / static_cast<double>(nodes), time_of(many) / static_cast<double>(nodes)};
+}
+
 int run() {
   MK_CUDA(ctx_set_current(runtime::CudaDevice::get(0).context()));
   const double launch = time_of(noops(0));
   const double noop = (time_of(noops(1100)) - time_of(noops(100))) / 1000;
   const double hand_off = (time_of(noops(1100, true)) - time_of(noops(100, true))) / 1000;
-  // The same tiles as one node and as many: an SM changes its node once, or with every instruction.
-  constexpr std::int64_t kNodes = 24;
-  const std::int64_t sms = runtime::CudaDevice::get(0).sms();
-  const Program one = tiles(1, kNodes * sms), many = tiles(kNodes, sms);
-  for (const Program* program : {&one, &many})
-    MK_CHECK(program->instructions.size() == static_cast<std::size_t>(kNodes * sms), "{} tiles",
-             program->instructions.size());
-  const double tile = time_of(one) / kNodes, changing = time_of(many) / kNodes;
+  // A node has two maps. Those of the first travel in the launch's parameters, of the second each input's lies in
+  // memory.
+  const TileTimes few = time_of_tiles(program::kMaxCallMaps / 2), many = time_of_tiles(3 * program::kMaxCallMaps / 2);
   fmt::print(
       "{{\"launch\": {:.0f}, \"noop\": {:.1f}, \"hand_off\": {:.0f}, \"tile\": {:.1f}, \"tile_of_changing_nodes\": "
-      "{:.1f}, "
-      "\"node\": {:.0f}}}\n",
-      launch, noop, hand_off, tile, changing, changing - tile);
+      "{:.1f}, \"node\": {:.0f}, \"node_of_map_in_memory\": {:.0f}}}\n",
+      launch, noop, hand_off, few.one, few.changing, few.changing - few.one, many.changing - many.one);
   return 0;
 }
 

@@ -167,9 +167,9 @@ class CudaProgram:
         Loads it. `bound` says for each input whether its address is the same in most calls.
         """
 
-    def launch(self, stream: int, inputs: Sequence[int], outputs: Sequence[int]) -> bool:
+    def launch(self, stream: int, inputs: Sequence[int], outputs: Sequence[int]) -> None:
         """
-        Launches once on a stream, given the addresses of all inputs and of all storages of kind output. True where the launch went into a graph that is being captured.
+        Launches once on a stream, given the addresses of all inputs and of all storages of kind output.
         """
 
     def check(self) -> None:
@@ -187,11 +187,6 @@ class CudaProgram:
 
     def plant_fault(self) -> None:
         """For tests: the next launch on each workspace gives up."""
-
-    def failed_outputs(self) -> list[int]:
-        """
-        Addresses of the outputs of the launches that the last ExecutionError was about.
-        """
 
     @property
     def bytes(self) -> int:

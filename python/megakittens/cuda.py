@@ -1,8 +1,5 @@
 """The engine that runs a program on the GPU where the inputs are: one launch a call, on PyTorch's current stream."""
 
-import collections
-import weakref
-
 import torch
 
 from megakittens import _core, checks, compat, compat_calls, compat_tensors, fx
@@ -15,7 +12,6 @@ COMPILES = (
     "the first call of a function compiles it, which cannot be part of a captured graph: call it once before the capture, "
     "with inputs of the same shapes"
 )
-REMEMBERED = 2048  # results of so many calls are looked through when a launch has given up; more than a stream takes
 
 
 def with_memory(action):
@@ -88,8 +84,6 @@ class CudaEngine(Engine):
         self.places = self._places()
         self.reuse = settings["reuse_outputs"]
         self.kept = None
-        self.recent = collections.deque(maxlen=REMEMBERED * max(len(self.outputs) + len(self.places), 1))
-        self.captured = []  # weak references to what captured graphs write
 
     def _places(self):
         """For each result: the number of the input it shows, or which of the call's tensors and how."""
@@ -107,25 +101,11 @@ class CudaEngine(Engine):
         if any(address % ALIGNMENT for address in given):
             return self._run_aligned(tensors)
         made = self._allocate()
-        try:
-            captured = self._launch(given, [tensor.data_ptr() for tensor in made])
-        except ExecutionError:
-            self.poison()
-            raise
+        self._launch(given, [tensor.data_ptr() for tensor in made])
         written = [tensor for tensor, mutated in zip(tensors, self.mutated, strict=True) if mutated]
         if written:
             compat_calls.note_written(written)
-        results = [self._result(tensors, made, number, port) for number, port in self.places]
-        # Results that show part of an output: the caller gets no tensor that stands for all of it.
-        parts = [
-            result
-            for result, (number, _) in zip(results, self.places, strict=True)
-            if number is not None and not self.outputs[number].whole
-        ]
-        self.recent.extend(map(weakref.ref, parts))
-        if captured:
-            self.note_captured([*made, *parts])
-        return results
+        return [self._result(tensors, made, number, port) for number, port in self.places]
 
     def fast_call(self, arguments, sources, results, mismatch):
         if any(number is None or not self.outputs[number].whole for number, _ in self.places):
@@ -149,10 +129,7 @@ class CudaEngine(Engine):
                 "empty": None if self.reuse else compat_calls.quick_empty(self.device),
                 "current_device": compat_calls.current_device(),
                 "allocate": self._allocate,
-                "remember": self.recent.append,
-                "captured": self.note_captured,
                 "written": compat_calls.note_written,
-                "gave_up": self.poison,
             },
         )
 
@@ -176,19 +153,13 @@ class CudaEngine(Engine):
         if self.reuse and self.kept is not None:
             return self.kept
         made = [output.allocate(self.device) for output in self.outputs]
-        self.recent.extend(map(weakref.ref, made))
         if self.reuse:
             self.kept = made
         return made
 
     def _launch(self, given, made):
         stream = compat.current_stream(self.index)
-        return with_memory(lambda: self.native.launch(stream, given, made))
-
-    def note_captured(self, made):
-        """A replay may write these at any time, as long as somebody holds them."""
-        self.captured = [reference for reference in self.captured if reference() is not None]
-        self.captured.extend(map(weakref.ref, made))
+        with_memory(lambda: self.native.launch(stream, given, made))
 
     def _result(self, tensors, made, number, port):
         if number is None:
@@ -208,27 +179,8 @@ class CudaEngine(Engine):
                 results[k] = self._result(tensors, (), None, port)
         return results
 
-    def poison(self):
-        """NaN into what launches that gave up should have written, where somebody still holds it."""
-        if compat.capturing():
-            return  # it would become a part of the graph; the next call behind the capture raises again
-        failed = set(self.native.failed_outputs())
-        for reference in [*self.recent, *self.captured]:
-            tensor = reference()
-            if tensor is None or tensor.untyped_storage().data_ptr() not in failed:
-                continue
-            if tensor.dtype.is_floating_point:
-                tensor.fill_(float("nan"))
-            elif tensor.dtype is not torch.bool:
-                tensor.fill_(-1)
-        self.recent.clear()
-
     def synchronize(self):
-        try:
-            self.native.synchronize()
-        except ExecutionError:
-            self.poison()
-            raise
+        self.native.synchronize()
 
     def close(self):
         self.kept = None

@@ -44,12 +44,10 @@ void bind_cuda(nb::module_& module) {
           "launch",
           [](CudaProgram& self, std::uintptr_t stream, const Addresses& inputs, const Addresses& outputs) {
             nb::gil_scoped_release release;
-            return self.launch(reinterpret_cast<runtime::CuStream>(stream), inputs, outputs);
+            self.launch(reinterpret_cast<runtime::CuStream>(stream), inputs, outputs);
           },
           nb::arg("stream"), nb::arg("inputs"), nb::arg("outputs"),
-          "Launches once on a stream, given the addresses of all inputs and of all storages of kind output. True where "
-          "the "
-          "launch went into a graph that is being captured.")
+          "Launches once on a stream, given the addresses of all inputs and of all storages of kind output.")
       .def("check", &CudaProgram::check, nb::call_guard<nb::gil_scoped_release>(),
            "Raises ExecutionError where an earlier launch is known to have given up.")
       .def("synchronize", &CudaProgram::synchronize, nb::call_guard<nb::gil_scoped_release>(),
@@ -58,8 +56,6 @@ void bind_cuda(nb::module_& module) {
            "Waits for the GPU and gives the memory back; later launches raise UserError.")
       .def("plant_fault", &CudaProgram::plant_fault, nb::call_guard<nb::gil_scoped_release>(),
            "For tests: the next launch on each workspace gives up.")
-      .def("failed_outputs", &CudaProgram::failed_outputs,
-           "Addresses of the outputs of the launches that the last ExecutionError was about.")
       .def_prop_ro("bytes", &CudaProgram::bytes, "Device memory that the program and its workspaces hold.")
       .def_prop_ro("workspaces", &CudaProgram::workspaces, "How many streams and captured graphs have one.");
   module.def("cuda_device", &device, nb::arg("ordinal") = 0,

@@ -88,9 +88,6 @@ PyObject* FastCall::make_outputs() const {
     PyObject* tensor = PyObject_Vectorcall(empty_.ptr(), arguments, std::size(arguments), nullptr);
     if (tensor == nullptr) return nullptr;
     PyTuple_SET_ITEM(made.ptr(), static_cast<Py_ssize_t>(k), tensor);
-    const nb::object reference = nb::steal(PyWeakref_NewRef(tensor, nullptr));
-    if (!reference.is_valid() || !nb::steal(PyObject_CallOneArg(remember_.ptr(), reference.ptr())).is_valid())
-      return nullptr;
   }
   return made.release().ptr();
 }
@@ -131,20 +128,16 @@ PyObject* FastCall::call(PyObject* const* arguments, Py_ssize_t count) const {
   for (std::size_t k = 0; k < outputs_.size(); ++k)
     if (!output_address(outputs_[k], PyTuple_GET_ITEM(made.ptr(), static_cast<Py_ssize_t>(k)), outputs[k]))
       return nullptr;
-  bool captured = false;
   try {
     const nb::gil_scoped_release release;
-    captured = program_->launch(static_cast<runtime::CuStream>(stream), inputs, outputs);
+    program_->launch(static_cast<runtime::CuStream>(stream), inputs, outputs);
   } catch (const ExecutionError& error) {
-    const std::string text = error.what();
-    if (!nb::steal(PyObject_CallNoArgs(gave_up_.ptr())).is_valid()) return nullptr;
-    PyErr_SetString(execution_error_.ptr(), text.c_str());
+    PyErr_SetString(execution_error_.ptr(), error.what());
     return nullptr;
   } catch (const std::exception&) {
     // Nothing was launched: the usual way knows what to do, or says what is wrong.
     return refuse();
   }
-  if (captured && !nb::steal(PyObject_CallOneArg(captured_.ptr(), made.ptr())).is_valid()) return nullptr;
   if (any_mutated_ && !note_written(arguments)) return nullptr;
   return results_of(std::move(made));
 }

@@ -68,10 +68,7 @@ class FastCall {
   nanobind::object empty_;           // (sizes, strides, dtype) -> tensor on the current device; or None
   nanobind::object current_device_;  // () -> int
   nanobind::object allocate_;        // () -> list of tensors, whichever device is current
-  nanobind::object remember_;        // (weak reference to an output)
-  nanobind::object captured_;        // (the outputs of a call that went into a captured graph)
   nanobind::object written_;         // (list of tensors that were written)
-  nanobind::object gave_up_;         // (): an earlier launch is known to have failed
 };
 
 }  // namespace megakittens::python

@@ -52,10 +52,7 @@ FastCall::FastCall(nb::object program, const nb::dict& description)
       empty_(description["empty"]),
       current_device_(description["current_device"]),
       allocate_(description["allocate"]),
-      remember_(description["remember"]),
-      captured_(description["captured"]),
-      written_(description["written"]),
-      gave_up_(description["gave_up"]) {
+      written_(description["written"]) {
   const auto device = nb::cast<std::vector<int>>(description["device"]);
   device_ = {.type = device.at(0), .id = device.at(1)};
   for (nb::handle item : description["inputs"]) {

@@ -36,7 +36,7 @@ class Chooser {
   /// What the warp waits for may have happened.
   void woken(Warp& warp);
   /// The warp gives way of its own accord.
-  void paused(Warp& warp) { warp.late = pct_; }
+  void paused(Warp& warp) { warp.late = pct_ || late_chance_ > 0; }
   Interleaving take_record() { return std::move(record_); }
 
  private:

@@ -51,6 +51,7 @@ void Machine::look(Mbarrier* barrier, std::uint64_t address, std::uint64_t bytes
   }
   // What changed since it was looked at leaves the circle: the loop comes to it again, or has left it behind.
   circle = circle && std::erase_if(warp.looks, [&](const Look& l) { return l.version != version_of(l); }) == 0;
+  if (circle && config_.spin) return pause();
   if (!circle) {
     if (!over_step_limit() && !chooser_.interrupts(warp, others_can_move())) return;
     ready_.push_back(running_);

@@ -253,7 +253,10 @@ bool mbarrier_wait(std::uint32_t address, std::uint32_t parity, Scope scope, boo
   auto done = [&] { return (barrier->phases & 1) != (parity & 1); };
   const bool at_once = done();
   if (!at_once) {
-    if (!may_suspend) {
+    if (may_suspend && machine.config().spin) {
+      machine.pause();
+      if (!done()) return false;
+    } else if (!may_suspend) {
       machine.look(barrier, at.offset, 8);
       if (!done()) return false;
     } else {

@@ -139,6 +139,7 @@ Report Workspace::launch(std::span<void* const> storages, const RunOptions& opti
   config.strict = options.strict;
   config.arithmetic = options.arithmetic;
   config.expire_waits = options.expire_waits;
+  config.spin = options.spin;
   config.faults = options.faults;
   config.interleaving = options.interleaving;
   config.step_limit = options.step_limit;

@@ -21,6 +21,7 @@ struct RunOptions {
   std::uint64_t wait_limit = (1ull << 41) - 1;
   std::vector<PlantedFault> faults = {};
   InterleavingOptions interleaving = {};
+  bool spin = false;             // see LaunchConfig
   std::uint64_t step_limit = 0;  // 0: none
   bool survey = false;           // see LaunchConfig
   std::function<void()> poll = {};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "interpreter/controller.cuh"
+#include "interpreter/leaving.cuh"
 #include "interpreter/roles.cuh"
 
 namespace megakittens::interpreter {
@@ -90,15 +91,9 @@ MK_DEVICE void interpret(const program::LaunchParameters& launch) {
     else
       run_lane<B, Set>(c);
   }
-  if (device::any(device::Lanes<bool>(c.aborted))) device::one_lane([&] { report_abort(c); });
+  if (device::any(device::Lanes<bool>(c.aborted))) device::one_lane([&] { give_up(c); });
   ptx::bar_sync_all();
-  if (warp == device::kControllerWarp) {
-    const auto admission = static_cast<Admission>(device::shared_word(c.base + Layout<B>::kAdmission));
-    if (admission == Admission::runs)
-      device::one_lane([&] { ptx::red_relaxed_gpu_add_u32(&launch.control->left, 1); });
-    else if (admission == Admission::aborted)
-      poison_outputs(c);
-  }
+  if (warp == device::kControllerWarp) leave(c);
   Set::template end_cta<B>(c);
 }
 

@@ -39,7 +39,8 @@ struct AbortRecord {
   uint32_t what;         ///< counter, page, or stage number
   uint32_t value;        ///< the counter's value when the wait expired
   uint32_t target;
-  uint32_t reserved[5];
+  uint32_t filler;  ///< 1: a CTA of the launch that gave up has taken its outputs on (interpreter::leave)
+  uint32_t reserved[4];
 };
 static_assert(sizeof(AbortRecord) == 64);
 
@@ -75,7 +76,8 @@ struct LaunchParameters {
   uint32_t instruction_count;
   uint32_t global_queue;      ///< 0: instruction i runs on CTA i % grid; 1: CTAs take instructions by ticket
   uint32_t* alarm = nullptr;  ///< raised with Control::abort where it is not null: a word that the host sees
-  /// A launch that finds Control::abort raised sets every bit of these: NaN in all floating types, -1 in integers.
+  /// A launch that gives up, or finds Control::abort raised, sets every bit of these: NaN in all floating types, -1 in
+  /// integers.
   const OutputRecord* outputs = nullptr;
   uint32_t output_count = 0;
   uint32_t call_storages = 0;

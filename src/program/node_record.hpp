@@ -92,7 +92,7 @@ struct NodeRecord {
 static_assert(sizeof(NodeRecord) == 64 + 1024 + 96 + 384 + 64);
 static_assert(sizeof(NodeRecord) % 32 == 0);
 
-/// An output, which a launch that may not run fills: see LaunchParameters::outputs.
+/// An output, which a launch that fails fills: see LaunchParameters::outputs.
 struct OutputRecord {
   uint32_t storage;  ///< its number on the device
   uint32_t reserved;

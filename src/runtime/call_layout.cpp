@@ -1,6 +1,7 @@
 #include "runtime/call_layout.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "program/launch.hpp"
 #include "support/error.hpp"
@@ -20,6 +21,29 @@ std::vector<std::uint32_t> numbers(std::size_t count, const std::vector<std::uin
     if (number == kNone) number = next++;
   return result;
 }
+
+std::span<const program::OperandRecord> operands_of(const program::NodeRecord& record) {
+  return {record.operands, record.operand_count};
+}
+
+/// What travels: `first`, and as many `others` as there is room for, in the order in which they are added.
+class Travelling {
+ public:
+  Travelling(const std::vector<std::uint32_t>& first, std::vector<std::uint32_t>& others, std::size_t room)
+      : all_(first), others_(others), room_(room) {}
+
+  void add(std::uint32_t number) {
+    if (all_.size() == room_ || std::ranges::find(all_, number) != all_.end()) return;
+    all_.push_back(number);
+    others_.push_back(number);
+  }
+  const std::vector<std::uint32_t>& all() const { return all_; }
+
+ private:
+  std::vector<std::uint32_t> all_;
+  std::vector<std::uint32_t>& others_;
+  std::size_t room_;
+};
 
 }  // namespace
 
@@ -47,19 +71,16 @@ CallLayout lay_out(const program::Program& program, const std::vector<bool>& bou
     (room ? layout.call_storages : layout.bound_storages).push_back(s);
     if (room) layout.call_maps.insert(layout.call_maps.end(), maps_of[s].begin(), maps_of[s].end());
   }
-  std::vector<std::uint32_t> travelling = layout.call_storages;
-  auto add = [&](std::uint32_t s) {
-    if (travelling.size() == program::kMaxCallStorages || std::ranges::find(travelling, s) != travelling.end()) return;
-    travelling.push_back(s);
-    layout.other_storages.push_back(s);
-  };
-  if (const std::uint32_t node = program.first_node(); node < program.records.size()) {
-    const program::NodeRecord& record = program.records[node];
-    for (std::uint32_t k = 0; k < record.operand_count; ++k) add(record.operands[k].storage);
-  }
-  for (std::uint32_t s = 0; s < count; ++s) add(s);
-  layout.storage_number = numbers(count, travelling);
-  layout.map_number = numbers(program.maps.size(), layout.call_maps);
+  Travelling storages(layout.call_storages, layout.other_storages, program::kMaxCallStorages);
+  if (const std::uint32_t node = program.first_node(); node < program.records.size())
+    for (const program::OperandRecord& operand : operands_of(program.records[node])) storages.add(operand.storage);
+  for (std::uint32_t s = 0; s < count; ++s) storages.add(s);
+  layout.storage_number = numbers(count, storages.all());
+  Travelling maps(layout.call_maps, layout.other_maps, program::kMaxCallMaps);
+  for (const program::NodeRecord& record : program.records)
+    for (const program::OperandRecord& operand : operands_of(record))
+      if (operand.map != program::kNoMap) maps.add(operand.map);
+  layout.map_number = numbers(program.maps.size(), maps.all());
   return layout;
 }
 

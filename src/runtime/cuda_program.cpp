@@ -75,7 +75,7 @@ void CudaProgram::expect_open() const {
     throw UserError(fmt::format("program '{}' was closed: its memory has gone back to the GPU", program_.name));
 }
 
-bool CudaProgram::launch(CuStream stream, std::span<const CuPointer> inputs, std::span<const CuPointer> outputs) {
+void CudaProgram::launch(CuStream stream, std::span<const CuPointer> inputs, std::span<const CuPointer> outputs) {
   MK_CHECK(inputs.size() == program_.inputs.size() && outputs.size() == outputs_.size(),
            "{} inputs and {} outputs, the program has {} and {}", inputs.size(), outputs.size(), program_.inputs.size(),
            outputs_.size());
@@ -83,7 +83,6 @@ bool CudaProgram::launch(CuStream stream, std::span<const CuPointer> inputs, std
   storages.assign(program_.storages.size(), 0);
   for (std::size_t i = 0; i < inputs.size(); ++i) storages[program_.inputs[i].storage] = inputs[i];
   for (std::size_t k = 0; k < outputs.size(); ++k) storages[outputs_[k]] = outputs[k];
-  bool captured = false;
   for (bool launched = false; !launched; check()) {
     std::shared_lock together(life_);
     expect_open();
@@ -97,19 +96,17 @@ bool CudaProgram::launch(CuStream stream, std::span<const CuPointer> inputs, std
             program_.name, device_.ordinal()));
       continue;
     }
-    captured = launch_on(stream, storages);
+    launch_on(stream, storages);
     launched = true;
     if (!blocking_) break;
   }
-  return captured;
 }
 
-bool CudaProgram::launch_on(CuStream stream, std::span<const CuPointer> storages) {
+void CudaProgram::launch_on(CuStream stream, std::span<const CuPointer> storages) {
   ContextScope scope(device_.context());
   bool capturing = false;
   workspace_for(stream, capturing).launch(stream, storages);
   if (blocking_ && !capturing) MK_CUDA(stream_synchronize(stream));
-  return capturing;
 }
 
 CudaWorkspace& CudaProgram::workspace_for(CuStream stream, bool& capturing) {
@@ -161,13 +158,10 @@ void CudaProgram::clear_up() {
   // Launches behind the one that gave up return at once; none may be left when the words are cleared.
   MK_CUDA(ctx_synchronize());
   std::string text;
-  failed_outputs_.clear();
   for (const Place& place : places_) {
     const program::Control control = place.workspace->control();
     if (control.abort == 0) continue;
     if (text.empty()) text = emulator::describe(control.record, program_);
-    const std::vector<CuPointer> outputs = place.workspace->failed_outputs(control);
-    failed_outputs_.insert(failed_outputs_.end(), outputs.begin(), outputs.end());
     place.workspace->reset();
   }
   uploaded_->alarm.set(0);
@@ -182,11 +176,6 @@ void CudaProgram::plant_fault() {
   const ContextScope scope(device_.context());
   MK_CUDA(ctx_synchronize());
   for (const Place& place : places_) place.workspace->disturb();
-}
-
-std::vector<CuPointer> CudaProgram::failed_outputs() const {
-  std::shared_lock together(life_);
-  return failed_outputs_;
 }
 
 std::uint64_t CudaProgram::bytes() const {

@@ -27,15 +27,12 @@ class CudaProgram {
   /// Launches once, asynchronously. `inputs[i]` is the address of program().inputs[i]'s storage, `outputs[k]` that of
   /// the k-th of output_storages(); multiples of 16. May be captured: the captured graph then has a workspace of its
   /// own, which lives as long as this object. Safe from several threads. Throws ExecutionError where an earlier launch
-  /// gave up; that launch's results are worthless, and the next call is right again, unless the stream captures: then
-  /// only a call behind the capture clears up. True where the launch went into a
-  /// graph that the stream captures, whose replays write the same outputs again.
-  bool launch(CuStream stream, std::span<const CuPointer> inputs, std::span<const CuPointer> outputs);
+  /// gave up; the results of that launch and of those behind it are NaN, and the next call is right again, unless the
+  /// stream captures: then only a call behind the capture clears up.
+  void launch(CuStream stream, std::span<const CuPointer> inputs, std::span<const CuPointer> outputs);
 
   /// Throws as launch() does where an earlier launch is known to have given up; waits for nothing.
   void check();
-  /// Of the launches that the last such error was about: the addresses of the outputs that are worthless.
-  std::vector<CuPointer> failed_outputs() const;
   /// For tests: every workspace's next launch gives up.
   void plant_fault();
   /// Waits for all work on the device, then as check().
@@ -55,7 +52,7 @@ class CudaProgram {
   };
 
   CudaWorkspace& workspace_for(CuStream stream, bool& capturing);
-  bool launch_on(CuStream stream, std::span<const CuPointer> storages);
+  void launch_on(CuStream stream, std::span<const CuPointer> storages);
   /// Throws what the launch that gave up has left behind, and makes its workspace fit again.
   void clear_up();
   void expect_open() const;
@@ -66,7 +63,6 @@ class CudaProgram {
   const bool blocking_;
   std::unique_ptr<UploadedProgram> uploaded_;
   std::vector<Place> places_;
-  std::vector<CuPointer> failed_outputs_;
   mutable std::mutex places_mutex_;
   // Launches share it; clearing up after one that gave up, and closing, hold it alone.
   mutable std::shared_mutex life_;

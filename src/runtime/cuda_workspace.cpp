@@ -44,12 +44,10 @@ CudaWorkspace::CudaWorkspace(const UploadedProgram& uploaded, bool keep_tables)
       keep_tables_(keep_tables),
       counters_(uploaded.program.counters.size() * program::kCounterStride * sizeof(std::uint32_t)),
       control_(sizeof(program::Control)),
-      maps_(uploaded.layout.call_maps.size()) {
+      maps_(uploaded.layout.call_maps.size() + uploaded.layout.other_maps.size()) {
   const program::Program& program = uploaded.program;
   for (const program::Storage& storage : program.storages)
     storages_.push_back(storage.kind == program::StorageKind::workspace ? DeviceMemory(storage.bytes) : DeviceMemory());
-  for (std::uint32_t s = 0; s < program.storages.size(); ++s)
-    if (program.storages[s].kind == program::StorageKind::output) outputs_.push_back(s);
   reset();
   parameters_.instructions = uploaded.instructions.as<const program::Instruction>();
   parameters_.records = uploaded.records.as<const program::NodeRecord>();
@@ -64,7 +62,7 @@ CudaWorkspace::CudaWorkspace(const UploadedProgram& uploaded, bool keep_tables)
   parameters_.alarm = uploaded.alarm.on_device();
   const std::size_t travelling = uploaded.layout.call_storages.size() + uploaded.layout.other_storages.size();
   parameters_.call_storages = static_cast<std::uint32_t>(travelling);
-  parameters_.call_maps = static_cast<std::uint32_t>(uploaded.layout.call_maps.size());
+  parameters_.call_maps = static_cast<std::uint32_t>(maps_.size());
 }
 
 void CudaWorkspace::reset() {
@@ -76,32 +74,6 @@ void CudaWorkspace::reset() {
 void CudaWorkspace::disturb() {
   constexpr unsigned char kFarBack = 0x80;  // half a turn behind every target
   uploaded_.device.fill(counters_.address(), kFarBack, counters_.bytes());
-}
-
-std::vector<CuPointer> CudaWorkspace::failed_outputs(const program::Control& control) const {
-  std::scoped_lock lock(mutex_);
-  if (keep_tables_) return written_;
-  // All CTAs of the launches before have left, those of the one that gave up in part or all of them, of those behind it
-  // none: they take tickets, too, but find the abort. In 32 bits as the device counts.
-  const std::uint32_t grid = uploaded_.program.config.sms;
-  const std::uint32_t missing = static_cast<std::uint32_t>(launches_) * grid - control.left;
-  const std::uint64_t failed = std::min<std::uint64_t>({missing / grid + 1, launches_, kRemembered});
-  std::vector<CuPointer> addresses;
-  for (std::uint64_t launch = launches_ - failed; launch < launches_; ++launch)
-    for (std::size_t k = 0; k < outputs_.size(); ++k)
-      addresses.push_back(written_[launch % kRemembered * outputs_.size() + k]);
-  return addresses;
-}
-
-void CudaWorkspace::remember(std::span<const CuPointer> given) {
-  for (std::size_t k = 0; k < outputs_.size(); ++k) {
-    const CuPointer address = given[outputs_[k]];
-    const std::size_t place = launches_ % kRemembered * outputs_.size() + k;
-    if (keep_tables_ || place >= written_.size())
-      written_.push_back(address);
-    else
-      written_[place] = address;
-  }
 }
 
 std::uint64_t CudaWorkspace::bytes() const {
@@ -135,8 +107,7 @@ void CudaWorkspace::fill(Tables& tables, std::span<const CuPointer> storages) co
   for (std::size_t s = 0; s < addresses.size(); ++s) bases[layout.storage_number[s]] = addresses[s];
   std::vector<program::CallMap> maps(program.maps.size());
   for (std::size_t m = 0; m < maps.size(); ++m)
-    if (const CuPointer base = addresses[program.maps[m].storage];
-        layout.map_number[m] >= layout.call_maps.size() && base != 0)
+    if (const CuPointer base = addresses[program.maps[m].storage]; layout.map_number[m] >= maps_.size() && base != 0)
       maps[layout.map_number[m]] = encode(program.maps[m], base);
   const std::size_t map_bytes = maps.size() * sizeof(program::CallMap);
   const std::size_t base_bytes = bases.size() * sizeof(CuPointer);
@@ -185,10 +156,15 @@ void CudaWorkspace::launch(CuStream stream, std::span<const CuPointer> given) {
     parameters_.storage_of_call[layout.call_storages.size() + i] =
         storages_[s].address() != 0 ? storages_[s].address() : given[s];
   }
-  for (std::size_t i = 0; i < layout.call_maps.size(); ++i) {
-    const program::TensorMapDescription& map = program.maps[layout.call_maps[i]];
-    parameters_.map_of_call[i] = maps_[i].get(map, given[map.storage]);
-  }
+  // Addresses of what keeps its own are looked at too: weights may be replaced.
+  auto take_map = [&](std::size_t at, std::uint32_t number) {
+    const program::TensorMapDescription& map = program.maps[number];
+    const CuPointer own = storages_[map.storage].address();
+    parameters_.map_of_call[at] = maps_[at].get(map, own != 0 ? own : given[map.storage]);
+  };
+  for (std::size_t i = 0; i < layout.call_maps.size(); ++i) take_map(i, layout.call_maps[i]);
+  for (std::size_t i = 0; i < layout.other_maps.size(); ++i)
+    take_map(layout.call_maps.size() + i, layout.other_maps[i]);
   const Tables& tables = tables_for(stream, given);
   parameters_.maps = reinterpret_cast<const void*>(tables.memory.address());
   parameters_.storages =
@@ -212,7 +188,6 @@ void CudaWorkspace::launch(CuStream stream, std::span<const CuPointer> given) {
                         .attribute_count = program.config.cluster > 1 ? 3u : 2u};
   void* arguments[] = {&parameters_};
   MK_CUDA(launch_kernel(&config, interpreter.function, arguments, nullptr));
-  remember(given);
   ++launches_;
 }
 

@@ -46,10 +46,6 @@ class CudaWorkspace {
   program::Control control() const;
   /// True when every launch that launch() made has ended. Not for captured graphs, whose replays it does not see.
   bool idle() const;
-  /// Where the launch that gave up, and those behind it, which were skipped, should have written: addresses of their
-  /// outputs. Of a captured graph, all that it writes. Of a stream's, the last kRemembered launches': more than a
-  /// stream takes before it makes the host wait.
-  std::vector<CuPointer> failed_outputs(const program::Control& control) const;
   /// Makes the workspace fit again after an abort. Nothing may run on it.
   void reset();
   /// For tests: no wait of the next launch ends.
@@ -63,12 +59,8 @@ class CudaWorkspace {
     CuPointer maps = 0;
   };
 
-  static constexpr std::size_t kRemembered = 2048;
-
   const Tables& tables_for(CuStream stream, std::span<const CuPointer> storages);
   void fill(Tables& tables, std::span<const CuPointer> storages) const;
-  /// Where the launch that is being made writes.
-  void remember(std::span<const CuPointer> storages);
 
   const UploadedProgram& uploaded_;
   const bool keep_tables_;
@@ -80,8 +72,6 @@ class CudaWorkspace {
   std::vector<MapCache> maps_;
   program::LaunchParameters parameters_{};
   std::uint64_t launches_ = 0;  // since the last reset
-  std::vector<std::uint32_t> outputs_;
-  std::vector<CuPointer> written_;  // by the last kRemembered launches, in a ring; of a captured graph by all
   mutable std::mutex mutex_;
 };
 

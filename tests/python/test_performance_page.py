@@ -53,6 +53,7 @@ def test_a_wrong_result_is_called_so(tmp_path):
 
 def test_the_interpreters_own_cost_becomes_rows(tmp_path):
     costs = {"launch": 2100, "noop": 271.4, "hand_off": 1500, "tile": 900.0, "tile_of_changing_nodes": 950.0, "node": 50}
+    costs["node_of_map_in_memory"] = 260
     (tmp_path / "h200-costs.json").write_text(json.dumps({"machine": SAMPLE["machine"], "costs_ns": costs}))
     alone = report.page(report.load(tmp_path))
     assert "as the seed does | 900 |" in alone and "| a launch without instructions | 2100 |" in alone and "As called:" not in alone

@@ -23,11 +23,11 @@ MK_DEVICE void expire(Context<B>& c, WaitKind kind, uint32_t what, uint32_t valu
 }
 
 /// Where one of the warp's waits expired: claims the launch's record, if nobody has, and raises the abort word. Once,
-/// when the warp leaves its role. One lane.
+/// when the warp leaves its role. Whether one expired. One lane.
 template <class B>
-MK_DEVICE void report_abort(const Context<B>& c) {
+MK_DEVICE bool report_abort(const Context<B>& c) {
   const uint32_t note = shared_word(note_address(c)), kind = note & 255;
-  if (kind == 0) return;
+  if (kind == 0) return false;
   program::Control* control = c.launch.control;
   if (ptx::atom_relaxed_gpu_cas_u32(&control->record.claimed, 0, 1) == 0) {
     program::AbortRecord& r = control->record;
@@ -48,6 +48,7 @@ MK_DEVICE void report_abort(const Context<B>& c) {
   }
   ptx::st_release_gpu_u32(&control->abort, 1);
   if (c.launch.alarm != nullptr) ptx::st_relaxed_sys_u32(c.launch.alarm, 1);
+  return true;
 }
 
 /// Tries between two looks at the clock and the abort word.
