@@ -11,12 +11,13 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "bench"))
 
+import limits  # noqa: E402
 import pages  # noqa: E402
 from pages import table  # noqa: E402
 
 PAGE = ROOT / "docs/performance.md"
 RESULTS = ROOT / "bench/results"
-OURS = "megakittens"
+OURS = limits.OURS
 MODES = {
     "eager": "eager",
     "torch.compile": "default",
@@ -33,6 +34,7 @@ COSTS = {
 }
 CALL = "on the host, by `bench/gpu/timing.py`: a call of 16 tensors behind others, its launch included, in the best round"
 CORES = {"best_core": "on the best of {cores} cores", "slowest_core": "on the slowest of them"}
+LIMITS = ["of", "what", "figure", "may be"]
 HEAD = """# Performance
 
 This page is made by `python bench/report.py` from `bench/results`; a test compares them. `make gpu-bench` measures.
@@ -95,7 +97,7 @@ def errors(result):
 
 def own(result):
     """The interpreter's own cost, and a call's where it was measured."""
-    rows = [[what, f"{result['costs_ns'][key]:.0f}"] for key, what in COSTS.items()]
+    rows = [[what, f"{result['costs_ns'][key]:.0f}"] for key, what in COSTS.items() if key in result["costs_ns"]]
     call = result.get("call_16_tensors_us")
     if call is not None:
         rows += [[f"{CALL}, {where.format(**call)}", f"{call[core] * 1e3:.0f}"] for core, where in CORES.items()]
@@ -119,6 +121,15 @@ def tests(result):
     return f"\n`make gpu-test` with {gpus}. {'; '.join(found)}. {about(result['machine'])}\n"
 
 
+def promised(results):
+    """What bench/limits.py holds these results against."""
+    rows = [
+        [workload or "interpreter", what, number(figure) if figure > 3 else f"{figure:.3f}", f"{limit}" if figure <= limit else f"**{limit}**"]
+        for workload, what, figure, limit in limits.held(results)
+    ]
+    return f"\nHeld against its limits, by `bench/limits.py`; what misses one has it in bold:\n\n{table(LIMITS, rows)}" if rows else ""
+
+
 def page(results):
     if not results:
         return HEAD + "\nNo results are recorded yet.\n"
@@ -136,6 +147,7 @@ def page(results):
             text += "\nErrors:\n\n"
             text += table(["workload", *MODES.values(), "ours", "ours, in a graph"], map(errors, here))
         text += "".join(own(result) for result in group if "costs_ns" in result)
+        text += promised(group)
     tested = "".join(tests(result) for result in results if "tests" in result)
     return text + ("\n## Tests\n" + tested if tested else "")
 

@@ -13,6 +13,7 @@ import sys
 import traceback
 
 import torch
+import limits
 from gpu import timing
 from gpu.workloads import WORKLOADS
 
@@ -182,10 +183,13 @@ def main():
     about = machine()
     cache_bytes = torch.cuda.get_device_properties(0).L2_cache_size
     short = short_name(about)
-    status = 0
+    status, done = 0, []
     arguments.output.mkdir(parents=True, exist_ok=True)
     if not names:
-        status = write_costs(about, arguments.output / f"{short}-costs.json")
+        path = arguments.output / f"{short}-costs.json"
+        status = write_costs(about, path)
+        if not status:
+            done.append(json.loads(path.read_text()))
     for workload in WORKLOADS:
         if names and workload.name not in names:
             continue
@@ -197,9 +201,13 @@ def main():
             continue
         show(result)
         status |= not result["right"]
+        done.append({"machine": about, **result})
         path = arguments.output / f"{short}-{workload.name}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps({"machine": about, **result}, indent=2) + "\n")
+        path.write_text(json.dumps(done[-1], indent=2) + "\n")
+    for sentence in limits.missed(done):
+        print(f"gpu-bench: over its limit: {sentence}", file=sys.stderr)
+        status = 1
     return int(status)
 
 

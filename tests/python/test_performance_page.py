@@ -16,6 +16,7 @@ def script(path):
 
 
 report, record_tests = script("bench/report.py"), script("bench/gpu/record_tests.py")
+limits = script("bench/limits.py")
 
 SAMPLE = {
     "machine": {"device": "NVIDIA H200", "multiprocessors": 132, "driver": "580.1", "cuda": "13.0", "torch": "2.11.0",
@@ -67,6 +68,23 @@ def test_the_interpreters_own_cost_becomes_rows(tmp_path):
     assert "a call of 16 tensors behind others, its launch included, in the best round, on the best of 16 cores | 8510 |" in both
     assert "in the best round, on the slowest of them | 12300 |" in both
     assert "1,000 behind each other on every SM | 271 |" in both and both.count("## NVIDIA H200") == 1
+
+
+def test_the_committed_results_keep_every_limit():
+    results = report.load(report.RESULTS)
+    assert len(limits.held(results)) == len(limits.LIMITS) and limits.missed(results) == []
+
+
+def test_what_misses_a_limit_is_named(tmp_path):
+    slow = {**SAMPLE, "replayed_us": {**SAMPLE["replayed_us"], "megakittens": 23.6}}
+    assert limits.missed([SAMPLE]) == []
+    assert limits.missed([slow]) == ["mlp_1024: per replay, by Inductor's graph: 1.054, may be 1.05"]
+    (tmp_path / "h200-mlp_1024.json").write_text(json.dumps(slow))
+    text = report.page(report.load(tmp_path))
+    assert "| mlp_1024 | per replay, by Inductor's graph | 1.054 | **1.05** |" in text
+    assert "| mlp_1024 | as called, by the best torch.compile call | 0.250 | 0.4 |" in text
+    other = {**slow, "machine": {**SAMPLE["machine"], "device": "NVIDIA H100"}}
+    assert limits.missed([other]) == [] and limits.held([other]) == []
 
 
 def test_a_run_of_the_gpus_tests_becomes_a_line(tmp_path):
