@@ -1,6 +1,5 @@
 // gpu_costs: what the interpreter itself costs on a Hopper GPU, in nanoseconds, as a line of JSON. Replays of a graph
-// of 20 launches; medians; differences of two lengths, so that what a launch costs drops out. bench/gpu/run.py calls
-// it.
+// of 20 launches; medians; what a launch costs is taken off. bench/gpu/run.py calls it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -114,13 +113,14 @@ struct TileTimes {
   double one, changing;
 };
 
-TileTimes time_of_tiles(std::int64_t nodes) {
+TileTimes time_of_tiles(std::int64_t nodes, double launch) {
   const std::int64_t sms = runtime::CudaDevice::get(0).sms();
   const Program one = tiles(1, nodes * sms), many = tiles(nodes, sms);
   for (const Program* program : {&one, &many})
     MK_CHECK(program->instructions.size() == static_cast<std::size_t>(nodes * sms), "{} tiles",
              program->instructions.size());
-  return {time_of(one) / static_cast<double>(nodes), time_of(many) / static_cast<double>(nodes)};
+  const auto each = static_cast<double>(nodes);
+  return {(time_of(one) - launch) / each, (time_of(many) - launch) / each};
 }
 
 int run() {
@@ -128,9 +128,10 @@ int run() {
   const double launch = time_of(noops(0));
   const double noop = (time_of(noops(1100)) - time_of(noops(100))) / 1000;
   const double hand_off = (time_of(noops(1100, true)) - time_of(noops(100, true))) / 1000;
-  // A node has two maps. Those of the first travel in the launch's parameters, of the second each input's lies in
-  // memory.
-  const TileTimes few = time_of_tiles(program::kMaxCallMaps / 2), many = time_of_tiles(3 * program::kMaxCallMaps / 2);
+  // A node has two maps. With few nodes all travel in the launch's parameters; with many those of the outputs take all
+  // room, and every input's lies in memory.
+  const TileTimes few = time_of_tiles(program::kMaxCallMaps / 2, launch);
+  const TileTimes many = time_of_tiles(program::kMaxCallMaps, launch);
   fmt::print(
       "{{\"launch\": {:.0f}, \"noop\": {:.1f}, \"hand_off\": {:.0f}, \"tile\": {:.1f}, \"tile_of_changing_nodes\": "
       "{:.1f}, \"node\": {:.0f}, \"node_of_map_in_memory\": {:.0f}}}\n",

@@ -112,6 +112,19 @@ void Workspace::reset() {
   state_->control = {};
 }
 
+void Workspace::begin_at(std::uint32_t launches) {
+  const program::Program& program = state_->program;
+  const std::uint32_t sms = program.config.sms;
+  state_->control = {};
+  state_->control.ticket = launches << program::kTicketBits;
+  state_->control.launches = launches;
+  state_->control.left = launches * sms;
+  state_->control.head = launches * (static_cast<std::uint32_t>(program.instructions.size()) + sms);
+  auto* words = static_cast<std::uint32_t*>(state_->counters.get());
+  for (std::size_t c = 0; c < program.counters.size(); ++c)
+    words[c * program::kCounterStride] = launches * program.counters[c].arrivals;
+}
+
 void Workspace::poison() {
   for (std::size_t s = 0; s < state_->storages.size(); ++s)
     if (state_->storages[s]) std::memset(state_->storages[s].get(), 0xff, state_->program.storages[s].bytes);
@@ -154,9 +167,9 @@ Report Workspace::launch(std::span<void* const> storages, const RunOptions& opti
     config.declared = &state_->declared;
   }
   if (planted(FaultPoint::kCountersLeft)) {
-    auto* words = static_cast<std::uint32_t*>(state_->counters.get());
-    for (std::size_t c = 0; c < program.counters.size(); ++c)
-      words[c * program::kCounterStride] = program.counters[c].arrivals;
+    const program::Control before = state_->control;
+    begin_at(1);
+    state_->control = before;
   }
 
   std::vector<void*> bases(storages.size());

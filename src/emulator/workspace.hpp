@@ -49,6 +49,8 @@ class Workspace {
   const program::AbortRecord& abort_record() const;
   /// What launches share. For tests that make it what another launch would have left.
   program::Control& control();
+  /// For tests: what so many good launches would have left.
+  void begin_at(std::uint32_t launches);
   /// Makes the workspace fit for the next launch after one that was given up.
   void reset();
   /// Fills the storages between nodes with bytes that are NaN in every floating type.

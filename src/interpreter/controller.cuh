@@ -137,8 +137,7 @@ struct Controller {
   template <class B>
   MK_DEVICE void enter(Context<B>& c) {
     if (c.launch.first_node != kNoNode) resolve_node(c, first, node);
-    const uint32_t grid = ptx::nctaid_x();
-    c.epoch = device::one_lane_value([&] { return entry.ticket / grid; });
+    c.epoch = device::one_lane_value([&] { return launch_number(entry); });
     const uint32_t admission = device::one_lane_value([&] {
       const auto result = static_cast<uint32_t>(admit(c, entry));
       ptx::st_shared_u32(c.base + Layout<B>::kEpoch, c.epoch);

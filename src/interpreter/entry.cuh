@@ -12,24 +12,34 @@ using device::WaitKind;
 struct Entry {
   uint32_t abort;
   uint32_t ticket;
+  uint32_t launches;
   uint32_t left;
 };
 
 /// Takes this CTA's ticket. Relaxed: launches on a workspace follow each other in a stream, which orders their memory;
-/// one that breaks this and overlaps is found by these words' values. The three trips to memory are made at once, and
-/// nobody waits for them here.
+/// one that breaks this and overlaps is found by these words' values. The trips to memory are made at once, and nobody
+/// waits for them here.
 template <class B>
 MK_DEVICE Entry take_ticket(const Context<B>& c) {
   program::Control* control = c.launch.control;
   Entry entry;
   entry.abort = ptx::ld_relaxed_gpu_u32(&control->abort);
-  entry.ticket = ptx::atom_relaxed_gpu_add_u32(&control->ticket, 1);
+  const bool first = ptx::ctaid_x() == 0;
+  entry.ticket = ptx::atom_relaxed_gpu_add_u32(&control->ticket, first ? program::kTickets + 1 - ptx::nctaid_x() : 1);
+  if (first) ptx::red_relaxed_gpu_add_u32(&control->launches, 1);
+  entry.launches = ptx::ld_relaxed_gpu_u32(&control->launches);
   entry.left = ptx::ld_relaxed_gpu_u32(&control->left);
   return entry;
 }
 
+/// The number of the CTA's launch: the launches that began have its ticket's bits, or this one is among them already.
+MK_DEVICE uint32_t launch_number(const Entry& entry) {
+  const uint32_t known = 0xffffffffu >> program::kTicketBits;
+  return entry.launches - ((entry.launches - (entry.ticket >> program::kTicketBits)) & known);
+}
+
 enum class Admission : uint32_t {
-  aborted,  ///< an earlier launch gave up
+  aborted,  ///< an earlier launch gave up, or this one before this CTA came
   runs,
   busy,  ///< an earlier launch is still running: this one gives up
 };

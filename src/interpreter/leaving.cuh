@@ -1,6 +1,7 @@
 // How a CTA leaves a launch, and what the outputs of one that fails are filled with. A launch that gave up has written
-// some of its outputs, and who reads them may ask no error: so one of its CTAs fills them all, behind every other. A
-// launch that was not admitted wrote nothing: each CTA fills a share.
+// some of its outputs, and who reads them may ask no error: so one of its CTAs fills them all, behind every other. So
+// where the workspace was busy, which some CTAs may not have noticed. A launch behind an abort wrote nothing: each CTA
+// fills a share.
 #pragma once
 
 #include "interpreter/entry.cuh"
@@ -26,13 +27,11 @@ MK_DEVICE void fill_outputs(const Context<B>& c, uint32_t part, uint32_t parts) 
   MK_ROLLED for (uint32_t k = 0; k < c.launch.output_count; ++k) {
     const program::OutputRecord& output = c.launch.outputs[k];
     const uint32_t storage = device::constant(&output.storage);
-    const uint64_t bytes = device::constant(&output.bytes), vectors = bytes / 16;
+    const uint64_t vectors = device::constant(&output.bytes) / 16;
     const uint64_t stride = uint64_t{device::kWarpLanes} * parts;
     auto* base = reinterpret_cast<char*>(storage_address(c, storage));
     MK_ROLLED for (uint64_t at = uint64_t{device::kWarpLanes} * part; at < vectors; at += stride)
         ptx::st_global_v4(base, (lane + at) * uint64_t{16}, ones, lane + at < vectors);
-    if (part == 0)
-      ptx::st_global_u8(base, lane + vectors * 16, Lanes<uint8_t>(uint8_t{0xff}), lane + vectors * 16 < bytes);
   }
 }
 
@@ -73,22 +72,23 @@ MK_DEVICE void wait_for_the_others(const Context<B>& c) {
 template <class B>
 MK_DEVICE void leave(const Context<B>& c) {
   program::Control* control = c.launch.control;
-  const bool runs = device::shared_word(c.base + Layout<B>::kAdmission) == static_cast<uint32_t>(Admission::runs);
-  if (runs && !gave_up(c)) {
+  const auto admission = static_cast<Admission>(device::shared_word(c.base + Layout<B>::kAdmission));
+  if (admission == Admission::runs && !gave_up(c)) {
     // Relaxed, because launches are ordered by their stream. Where another CTA gives up, what this one's stores may yet
-    // bring is right.
+    // bring was computed from what it waited for.
     device::one_lane([&] { ptx::red_relaxed_gpu_add_u32(&control->left, 1); });
     return;
   }
   annotate_instruction(c, [] { return int64_t{-1}; });  // none's
+  const bool behind = admission == Admission::aborted;
   const uint32_t fills = device::one_lane_value([&] {
     ptx::red_release_gpu_add_u32(&control->left, 1);
-    if (!runs) return 1u;
-    if (ptx::atom_relaxed_gpu_cas_u32(&control->record.filler, 0, 1) != 0) return 0u;
+    if (behind) return 1u;
+    if (ptx::atom_relaxed_gpu_cas_u32(&control->record.filler[c.epoch & 1], 0, 1) != 0) return 0u;
     wait_for_the_others(c);
     return 1u;
   });
-  if (fills != 0) fill_outputs(c, runs ? 0 : ptx::ctaid_x(), runs ? 1 : ptx::nctaid_x());
+  if (fills != 0) fill_outputs(c, behind ? ptx::ctaid_x() : 0, behind ? ptx::nctaid_x() : 1);
 }
 
 }  // namespace megakittens::interpreter

@@ -39,20 +39,26 @@ struct AbortRecord {
   uint32_t what;         ///< counter, page, or stage number
   uint32_t value;        ///< the counter's value when the wait expired
   uint32_t target;
-  uint32_t filler;  ///< 1: a CTA of the launch that gave up has taken its outputs on (interpreter::leave)
-  uint32_t reserved[4];
+  uint32_t filler[2];  ///< by the launch's number, even or odd: 1 where a CTA has taken its outputs on, to fill them
+  uint32_t reserved[3];
 };
 static_assert(sizeof(AbortRecord) == 64);
 
-/// Words shared by all launches on one workspace; zeroed when it is made and after an abort, never in between.
+/// Words shared by all launches on one workspace; zeroed when it is made and after an abort, never in between: all of
+/// them, and what is compared with them, count modulo 2^32.
 struct Control {
-  alignas(128) uint32_t ticket;  ///< CTAs that entered
-  alignas(128) uint32_t left;    ///< CTAs that left
-  alignas(128) uint32_t head;    ///< global queue: positions taken
-  alignas(128) uint32_t abort;   ///< sticky
+  alignas(128) uint32_t ticket;    ///< kTickets a launch, whose CTA 0 takes those that others leave
+  alignas(128) uint32_t launches;  ///< whose CTA 0 has entered
+  alignas(128) uint32_t left;      ///< CTAs that left
+  alignas(128) uint32_t head;      ///< global queue: positions taken
+  alignas(128) uint32_t abort;     ///< sticky
   alignas(128) AbortRecord record;
 };
-static_assert(sizeof(Control) == 5 * 128);
+static_assert(sizeof(Control) == 6 * 128);
+
+/// A launch takes so many tickets, more than it has CTAs: its number's lower bits are those of its tickets above these.
+inline constexpr uint32_t kTicketBits = 16;
+inline constexpr uint32_t kTickets = 1u << kTicketBits;
 
 /// How many storages and tensor maps of a launch travel in its parameters.
 inline constexpr uint32_t kMaxCallStorages = 32;

@@ -96,7 +96,7 @@ static_assert(sizeof(NodeRecord) % 32 == 0);
 struct OutputRecord {
   uint32_t storage;  ///< its number on the device
   uint32_t reserved;
-  uint64_t bytes;  ///< of its storage, which begins at a multiple of 16
+  uint64_t bytes;  ///< of its storage, a multiple of 128; its address is one of 16
 };
 static_assert(sizeof(OutputRecord) == 16);
 

@@ -135,7 +135,7 @@ struct Program {
   std::uint32_t empty_slots() const;
   /// The node of the first instruction, which most of a first wave belongs to; kNoNode where that is a noop or missing.
   std::uint32_t first_node() const;
-  /// What a launch that may not run fills: outputs but for bool ones, which have no value that says so.
+  /// What a launch that fails fills: outputs but for bool ones, which have no value that says so.
   std::vector<OutputRecord> output_records() const;
 };
 

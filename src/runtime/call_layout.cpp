@@ -81,6 +81,11 @@ CallLayout lay_out(const program::Program& program, const std::vector<bool>& bou
     for (const program::OperandRecord& operand : operands_of(record))
       if (operand.map != program::kNoMap) maps.add(operand.map);
   layout.map_number = numbers(program.maps.size(), maps.all());
+  // What travels whole is read from no table.
+  std::erase_if(layout.bound_storages, [&](std::uint32_t s) {
+    return layout.storage_number[s] < storages.all().size() &&
+           std::ranges::all_of(maps_of[s], [&](std::uint32_t m) { return layout.map_number[m] < maps.all().size(); });
+  });
   return layout;
 }
 

@@ -16,7 +16,7 @@ struct CallLayout {
   std::vector<std::uint32_t> other_storages;  ///< travel too; with those at most program::kMaxCallStorages
   std::vector<std::uint32_t> call_maps;       ///< of those storages, at most program::kMaxCallMaps
   std::vector<std::uint32_t> other_maps;      ///< travel too; with those at most program::kMaxCallMaps
-  std::vector<std::uint32_t> bound_storages;  ///< inputs and outputs that the tables hold
+  std::vector<std::uint32_t> bound_storages;  ///< inputs and outputs of which the tables hold addresses or maps
   std::vector<std::uint32_t> storage_number;  ///< on the device, by the program's number
   std::vector<std::uint32_t> map_number;      ///< likewise
 };

@@ -1,7 +1,5 @@
 #include "runtime/cuda_program.hpp"
 
-#include <algorithm>
-
 #include "emulator/workspace.hpp"
 #include "runtime/host_run.hpp"
 #include "support/error.hpp"

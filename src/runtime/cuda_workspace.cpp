@@ -1,7 +1,5 @@
 #include "runtime/cuda_workspace.hpp"
 
-#include <algorithm>
-
 #include "support/error.hpp"
 #include "support/options.hpp"
 
@@ -131,7 +129,9 @@ const CudaWorkspace::Tables& CudaWorkspace::tables_for(CuStream stream, std::spa
     if (fits(tables_[t])) return tables_[current_ = t];
   RelaxedCapture relaxed;
   if (keep_tables_ || tables_.size() < kMaxTables) {
-    fill(tables_.emplace_back(), storages);
+    Tables filled;
+    fill(filled, storages);
+    tables_.push_back(std::move(filled));
     return tables_[current_ = tables_.size() - 1];
   }
   // Launches in flight read the old tables.

@@ -56,7 +56,6 @@ class CudaWorkspace {
   struct Tables {
     std::vector<CuPointer> bound;
     DeviceMemory memory;
-    CuPointer maps = 0;
   };
 
   const Tables& tables_for(CuStream stream, std::span<const CuPointer> storages);

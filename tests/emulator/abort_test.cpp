@@ -175,7 +175,7 @@ TEST(Abort, all_outputs_are_nan_whatever_of_them_was_written) {
       EXPECT_TRUE(result.report.ok()) << result.report.text();
       const program::Control& control = run.workspace().control();
       EXPECT_EQ(control.left, run.program().config.sms);
-      EXPECT_EQ(control.record.filler, 1U);
+      EXPECT_EQ(control.record.filler[0], 1U);
       for (const std::vector<float>& output : result.outputs)
         EXPECT_TRUE(std::ranges::all_of(output, [](float value) { return std::isnan(value); }))
             << "instruction " << instruction.number << " seed " << seed;
@@ -183,7 +183,7 @@ TEST(Abort, all_outputs_are_nan_whatever_of_them_was_written) {
     EXPECT_GT(seed, 4U);
     run.workspace().reset();
     EXPECT_EQ(problem_of(run.launch(), {.absolute = 0.5F, .relative = 0.05F}), "");
-    EXPECT_EQ(run.workspace().control().record.filler, 0U);
+    EXPECT_EQ(run.workspace().control().record.filler[0], 0U);
   }
 }
 
@@ -192,13 +192,15 @@ TEST(Abort, outputs_are_filled_behind_ctas_that_still_work) {
   b.output(b.relu(b.relu(b.input("x", DType::bf16, {5, 33}))));
   for (int i = 0; i < 8; ++i) b.output(b.relu(b.input(fmt::format("y{}", i), DType::bf16, {64, 1032})));
   GraphRun run(b.build(), unfused());
+  constexpr std::uint64_t kLimit = 10'000, kClocksAStep = 20;
+  EXPECT_GT(run.launch(1, {}).report.steps * kClocksAStep, 2 * kLimit);
   const Spoilt spoilt(run, first_that_waits(run.program()).number, 0);
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     run.workspace().reset();
     emulator::RunOptions options = bounded(seed);
     options.spin = true;
-    options.wait_limit = 10'000;  // clocks: less than the launch takes
-    options.check = false;        // who gives up while others work works on with what is not there
+    options.wait_limit = kLimit;
+    options.check = false;  // who gives up while others work works on with what is not there
     const RunResult result = run.launch(seed, options);
     EXPECT_TRUE(result.report.ok()) << result.report.text();
     EXPECT_EQ(result.report.expired_waits, 0U);
@@ -213,11 +215,10 @@ TEST(Abort, a_launch_on_a_workspace_that_another_has_not_left_gives_up_and_compu
     setup.schedule.config.queue = queue;
     GraphRun run(two_nodes(), setup);
     program::Control& control = run.workspace().control();
-    control.ticket = 4;
+    run.workspace().begin_at(1);
     control.left = 3;
     const RunResult result = run.launch(1, bounded(1));
     EXPECT_TRUE(result.report.ok()) << result.report.text();
-    EXPECT_EQ(result.report.expired_waits, 0U);
     for (const float value : result.outputs[0]) EXPECT_TRUE(std::isnan(value));
     EXPECT_EQ(control.abort, 1U);
     const program::AbortRecord& record = run.workspace().abort_record();
@@ -237,14 +238,38 @@ TEST(Abort, a_launch_on_a_workspace_that_another_has_not_left_gives_up_and_compu
 
 TEST(Abort, launches_that_overlap_are_found_by_the_ctas_whose_tickets_are_the_next_launchs) {
   GraphRun run(everything(), unfused());
-  // Half of another launch's CTAs have entered.
-  run.workspace().control().ticket = 2;
+  // Half of another launch's CTAs have entered, its first one among them.
+  const auto enter = [&] {
+    run.workspace().control().ticket = program::kTickets + 1 - run.program().config.sms + 1;
+    run.workspace().control().launches = 1;
+  };
+  enter();
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     const RunResult result = run.launch(1, bounded(seed));
     EXPECT_TRUE(result.report.ok()) << result.report.text();
     EXPECT_EQ(run.workspace().abort_record().kind, static_cast<std::uint32_t>(program::WaitKind::busy));
     run.workspace().reset();
-    run.workspace().control().ticket = 2;
+    enter();
+  }
+}
+
+TEST(Abort, launches_are_right_when_their_number_and_every_count_of_them_wraps) {
+  for (program::QueueMode queue : {program::QueueMode::per_sm, program::QueueMode::global}) {
+    for (const std::uint32_t sms : {3U, 4U}) {
+      RunSetup setup = unfused();
+      setup.schedule.config.sms = sms;
+      setup.schedule.config.queue = queue;
+      GraphRun run(everything(), setup);
+      // Around the first wrap of the tickets, of the CTAs that left, and of the number itself.
+      for (const std::uint32_t first : {(1U << 16) - 2, 0xffffffffU / sms - 1, 0xfffffffeU}) {
+        run.workspace().begin_at(first);
+        for (std::uint32_t launch = 0; launch < 4; ++launch)
+          EXPECT_EQ(problem_of(run.launch(launch + 1, {}), {.absolute = 0.5F, .relative = 0.05F}), "")
+              << "launch " << first << " + " << launch;
+        EXPECT_EQ(run.workspace().control().launches, first + 4);
+        EXPECT_EQ(run.workspace().control().left, (first + 4) * sms);
+      }
+    }
   }
 }
 
