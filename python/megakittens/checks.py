@@ -123,7 +123,7 @@ def overlapping(inputs_of_graph, tensors):
     mutated = [i for i, item in enumerate(inputs_of_graph) if item["mutated"]]
     for i in mutated:
         for k, other in enumerate(tensors):
-            if k != i and _share(tensors[i], other):
+            if k != i and share(tensors[i], other):
                 raise UserError(
                     f"'{inputs_of_graph[i]['name']}' is written in place, and its range of memory overlaps that of "
                     f"'{inputs_of_graph[k]['name']}' (interleaved elements count): pass a clone of one"
@@ -138,7 +138,8 @@ def aligned_copy(tensor):
     return whole.as_strided(tensor.shape, tensor.stride())
 
 
-def _share(a, b):
+def share(a, b):
+    """Whether their ranges of memory overlap."""
     if a.numel() == 0 or b.numel() == 0 or a.device != b.device:
         return False
     return a.data_ptr() < _end(b) and b.data_ptr() < _end(a)

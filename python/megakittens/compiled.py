@@ -47,7 +47,13 @@ class Compiled(_core.FormCaller):
         return self._call(args, kwargs)
 
     def _prefer(self, form):
-        self._forms = form.of.prefer(form)
+        # Which form comes first is no matter of right and wrong: nobody waits for it.
+        if _tracing.acquire(blocking=False):
+            try:
+                if not self._mk_closed:
+                    self._forms = form.of.prefer(form)
+            finally:
+                _tracing.release()
 
     def __reduce__(self):
         """A copy, deep or pickled, has captured nothing yet: programs belong to tensors, which it may not share."""
@@ -55,12 +61,16 @@ class Compiled(_core.FormCaller):
 
     def _call(self, args, kwargs):
         """Through Dynamo, which captures where this call is none that it knows. One thread at a time."""
-        if self._mk_closed:
-            raise UserError(f"'{self._mk_name()}' was closed: compile it again")
+        self._mk_expect_open()
         if compat_calls.is_compiling():
             return self._mk_original(*args, **kwargs)  # a part of what is being traced
         with _tracing:
+            self._mk_expect_open()
             return self._mk_trace(args, kwargs)
+
+    def _mk_expect_open(self):
+        if self._mk_closed:
+            raise UserError(f"'{self._mk_name()}' was closed: compile it again")
 
     def _mk_trace(self, args, kwargs):
         compiled = self._mk_hooked if compat_calls.has_hooks(self._mk_original) else self._mk_compiled
@@ -97,9 +107,10 @@ class Compiled(_core.FormCaller):
 
     def close(self):
         """Waits for the GPU and gives back the memory of every captured shape. A later call raises UserError."""
-        self._mk_closed, self._mk_fast, self._forms = True, None, ()
-        for executable in self.executables:
-            executable.engine.close()
+        with _tracing:
+            self._mk_closed, self._mk_fast, self._forms = True, None, ()
+            for executable in self.executables:
+                executable.engine.close()
 
     @property
     def workspace_bytes(self):

@@ -51,6 +51,7 @@ class Output:
             "strides": tuple(self.strides),
             "dtype": self.dtype,
             "element_bytes": self.dtype.itemsize,
+            "bytes": self.bytes,
         }
 
     def show(self, tensor, port):
@@ -100,12 +101,17 @@ class CudaEngine(Engine):
         given = [tensor.data_ptr() for tensor in tensors]
         if any(address % ALIGNMENT for address in given):
             return self._run_aligned(tensors)
-        made = self._allocate()
+        made = shown = self._allocate()
+        if self.reuse and any(checks.share(ours, theirs) for ours in shown for theirs in tensors):
+            made = self._fresh()  # an earlier result is an input: it may not be overwritten while it is read
         self._launch(given, [tensor.data_ptr() for tensor in made])
+        if made is not shown:
+            for ours, theirs in zip(shown, made, strict=True):
+                ours.copy_(theirs)
         written = [tensor for tensor, mutated in zip(tensors, self.mutated, strict=True) if mutated]
         if written:
             compat_calls.note_written(written)
-        return [self._result(tensors, made, number, port) for number, port in self.places]
+        return [self._result(tensors, shown, number, port) for number, port in self.places]
 
     def fast_call(self, arguments, sources, results, mismatch):
         if any(number is None or not self.outputs[number].whole for number, _ in self.places):
@@ -152,10 +158,13 @@ class CudaEngine(Engine):
     def _allocate(self):
         if self.reuse and self.kept is not None:
             return self.kept
-        made = [output.allocate(self.device) for output in self.outputs]
+        made = self._fresh()
         if self.reuse:
             self.kept = made
         return made
+
+    def _fresh(self):
+        return [output.allocate(self.device) for output in self.outputs]
 
     def _launch(self, given, made):
         stream = compat.current_stream(self.index)

@@ -4,8 +4,8 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
+#include "cuda_program.hpp"
 #include "jit/compile.hpp"
-#include "runtime/cuda_program.hpp"
 #include "runtime/cuda_run.hpp"
 #include "scheduled.hpp"
 
@@ -14,7 +14,6 @@ namespace nb = nanobind;
 namespace megakittens::python {
 namespace {
 
-using runtime::CudaProgram;
 using Addresses = std::vector<runtime::CuPointer>;
 
 nb::dict device(int ordinal) {
@@ -56,8 +55,10 @@ void bind_cuda(nb::module_& module) {
            "Waits for the GPU and gives the memory back; later launches raise UserError.")
       .def("plant_fault", &CudaProgram::plant_fault, nb::call_guard<nb::gil_scoped_release>(),
            "For tests: the next launch on each workspace gives up.")
-      .def_prop_ro("bytes", &CudaProgram::bytes, "Device memory that the program and its workspaces hold.")
-      .def_prop_ro("workspaces", &CudaProgram::workspaces, "How many streams and captured graphs have one.");
+      .def_prop_ro("bytes", &CudaProgram::bytes, nb::call_guard<nb::gil_scoped_release>(),
+                   "Device memory that the program and its workspaces hold.")
+      .def_prop_ro("workspaces", &CudaProgram::workspaces, nb::call_guard<nb::gil_scoped_release>(),
+                   "How many streams and captured graphs have one.");
   module.def("cuda_device", &device, nb::arg("ordinal") = 0,
              "Name of a GPU, and the target, sms and cluster that programs for it have.");
   module.def("compilation_count", &jit::compilation_count, "How often NVRTC has compiled in this process.");

@@ -104,6 +104,14 @@ bool FastCall::output_address(const Output& output, PyObject* tensor, CuPointer&
   return true;
 }
 
+bool FastCall::reads_outputs(std::span<const CuPointer> inputs, std::span<const CuPointer> outputs) const {
+  if (!empty_.is_none()) return false;  // fresh ones
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    for (std::size_t k = 0; k < outputs.size(); ++k)
+      if (inputs[i] < outputs[k] + outputs_[k].bytes && outputs[k] < inputs[i] + inputs_[i].bytes) return true;
+  return false;
+}
+
 PyObject* FastCall::results_of(nb::object made) const {
   if (results_are_outputs_) return made.release().ptr();
   nb::object results = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(results_.size())));
@@ -128,6 +136,7 @@ PyObject* FastCall::call(PyObject* const* arguments, Py_ssize_t count) const {
   for (std::size_t k = 0; k < outputs_.size(); ++k)
     if (!output_address(outputs_[k], PyTuple_GET_ITEM(made.ptr(), static_cast<Py_ssize_t>(k)), outputs[k]))
       return nullptr;
+  if (reads_outputs(inputs, outputs)) return refuse();
   try {
     const nb::gil_scoped_release release;
     program_->launch(static_cast<runtime::CuStream>(stream), inputs, outputs);

@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "cuda_program.hpp"
 #include "dlpack.hpp"
-#include "runtime/cuda_program.hpp"
 #include "torch_tensor.hpp"
 
 namespace megakittens::python {
@@ -30,6 +30,7 @@ class FastCall {
   struct Output {
     nanobind::object sizes, strides, dtype;  ///< arguments of `empty`
     std::size_t element_bytes = 0;
+    std::uint64_t bytes = 0;
   };
 
   FastCall(nanobind::object program, const nanobind::dict& description);
@@ -44,6 +45,8 @@ class FastCall {
   bool inputs_fit(PyObject* const* arguments, std::span<runtime::CuPointer> addresses) const;
   /// The call's output tensors as a tuple, or null.
   PyObject* make_outputs() const;
+  /// Whether an output that calls share, one after the other, is also read by this one.
+  bool reads_outputs(std::span<const runtime::CuPointer> inputs, std::span<const runtime::CuPointer> outputs) const;
   bool output_address(const Output& output, PyObject* tensor, runtime::CuPointer& address) const;
   /// Tells PyTorch which inputs have new contents; false with an exception set.
   bool note_written(PyObject* const* arguments) const;
@@ -51,7 +54,7 @@ class FastCall {
   PyObject* refuse() const;
 
   nanobind::object program_object_;
-  runtime::CudaProgram* program_;
+  CudaProgram* program_;
   const dlpack::ExchangeApi* api_;
   dlpack::Device device_{};
   bool readable_ = false;  // tensors have their fields where torch_tensor.hpp says; these are then theirs:

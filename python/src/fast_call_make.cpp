@@ -41,7 +41,7 @@ FastCall::Input input_of(const nb::dict& item) {
 
 FastCall::FastCall(nb::object program, const nb::dict& description)
     : program_object_(std::move(program)),
-      program_(nb::cast<runtime::CudaProgram*>(program_object_)),
+      program_(nb::cast<CudaProgram*>(program_object_)),
       api_(exchange_api(description["exchange"])),
       results_(nb::cast<std::vector<std::uint32_t>>(description["results"])),
       arguments_(nb::cast<std::size_t>(description["arguments"])),
@@ -60,7 +60,8 @@ FastCall::FastCall(nb::object program, const nb::dict& description)
     any_mutated_ = any_mutated_ || inputs_.back().mutated;
   }
   for (nb::handle item : description["outputs"])
-    outputs_.push_back({item["sizes"], item["strides"], item["dtype"], nb::cast<std::size_t>(item["element_bytes"])});
+    outputs_.push_back({item["sizes"], item["strides"], item["dtype"], nb::cast<std::size_t>(item["element_bytes"]),
+                        nb::cast<std::uint64_t>(item["bytes"])});
   std::vector<std::uint32_t> in_order(outputs_.size());
   std::iota(in_order.begin(), in_order.end(), 0);
   results_are_outputs_ = results_ == in_order;

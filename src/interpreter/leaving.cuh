@@ -56,6 +56,12 @@ MK_DEVICE bool gave_up(const Context<B>& c) {
 /// Clocks that a CTA may work on after another has given up, before it waits for something: a second or more.
 inline constexpr uint64_t kWorksOn = uint64_t{1} << 31;
 
+/// Gives bulk loads that nobody will wait for some 60 us to land: the CTA's shared memory is about to be another's. One
+/// lane.
+MK_DEVICE void let_loads_land() {
+  MK_ROLLED for (uint32_t n = 0; n < 32; ++n) ptx::nanosleep(2000);
+}
+
 /// Waits until every CTA of this launch has left. A wait finds the abort within wait_limit: who takes longer than that
 /// and kWorksOn is no longer waited for. Acquires what those that gave up wrote, right or not (rows 8 and 10). One
 /// lane.
@@ -84,6 +90,7 @@ MK_DEVICE void leave(const Context<B>& c) {
   const uint32_t fills = device::one_lane_value([&] {
     ptx::red_release_gpu_add_u32(&control->left, 1);
     if (behind) return 1u;
+    let_loads_land();
     if (ptx::atom_relaxed_gpu_cas_u32(&control->record.filler[c.epoch & 1], 0, 1) != 0) return 0u;
     wait_for_the_others(c);
     return 1u;

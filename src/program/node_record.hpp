@@ -10,6 +10,8 @@ inline constexpr int kMaxTileRank = 4;
 inline constexpr int kMaxCode = 96;
 inline constexpr int kMaxConstants = 24;
 inline constexpr uint16_t kNoMap = 0xffff;
+/// Elements of one dimension: roles count in 32 bits, and up to two stretches of 4096 beyond the end.
+inline constexpr int64_t kMaxExtent = 0x7fffffff - 8191;
 
 enum class ElementType : uint8_t { bf16, f16, f32, i64, i32, boolean };
 

@@ -1,5 +1,7 @@
 #include "runtime/cuda_program.hpp"
 
+#include <algorithm>
+
 #include "emulator/workspace.hpp"
 #include "runtime/host_run.hpp"
 #include "support/error.hpp"
@@ -9,8 +11,8 @@
 namespace megakittens::runtime {
 namespace {
 
-constexpr int kCapturing = 1;            // CU_STREAM_CAPTURE_STATUS_ACTIVE
-constexpr std::size_t kManyPlaces = 16;  // from here on, workspaces of streams without work are used again
+constexpr int kCapturing = 1;               // CU_STREAM_CAPTURE_STATUS_ACTIVE
+constexpr std::ptrdiff_t kManyPlaces = 16;  // from here on, workspaces of streams without work are used again
 
 void expect_fit(const program::Program& program, const CudaDevice& device, const LoadedInterpreter& interpreter) {
   const program::Config& config = program.config;
@@ -100,33 +102,54 @@ void CudaProgram::launch(CuStream stream, std::span<const CuPointer> inputs, std
   }
 }
 
+/// A thread's launch on a place, from when it is found until the launch is on its way.
+class CudaProgram::Use {
+ public:
+  Use(CudaProgram& program, CuStream stream) : program_(program), place_(program.take_place(stream)) {}
+  ~Use() {
+    const std::scoped_lock lock(program_.places_mutex_);
+    --place_.users;
+  }
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+  const Place& place() const { return place_; }
+
+ private:
+  CudaProgram& program_;
+  Place& place_;
+};
+
 void CudaProgram::launch_on(CuStream stream, std::span<const CuPointer> storages) {
-  ContextScope scope(device_.context());
-  bool capturing = false;
-  workspace_for(stream, capturing).launch(stream, storages);
-  if (blocking_ && !capturing) MK_CUDA(stream_synchronize(stream));
+  const ContextScope scope(device_.context());
+  const Use use(*this, stream);
+  use.place().workspace->launch(stream, storages);
+  if (blocking_ && use.place().capture == 0) MK_CUDA(stream_synchronize(stream));
 }
 
-CudaWorkspace& CudaProgram::workspace_for(CuStream stream, bool& capturing) {
+CudaProgram::Place& CudaProgram::take_place(CuStream stream) {
   const std::uint64_t capture = capture_of(stream);
-  capturing = capture != 0;
+  const bool capturing = capture != 0;
   // A capturing stream may not be asked for its number; within one capture its handle tells it apart.
   unsigned long long number = capturing ? reinterpret_cast<std::uintptr_t>(stream) : 0;
   if (!capturing && stream != nullptr) MK_CUDA(stream_get_id(stream, &number));
 
-  std::scoped_lock lock(places_mutex_);
-  for (const Place& place : places_)
-    if (place.stream == number && place.capture == capture) return *place.workspace;
-  RelaxedCapture relaxed;
-  if (!capturing && places_.size() >= kManyPlaces)
+  const std::scoped_lock lock(places_mutex_);
+  const auto used = [](Place& place) -> Place& {
+    ++place.users;
+    return place;
+  };
+  for (Place& place : places_)
+    if (place.stream == number && place.capture == capture) return used(place);
+  const RelaxedCapture relaxed;
+  const auto of_streams = std::ranges::count(places_, std::uint64_t{0}, &Place::capture);
+  if (!capturing && of_streams >= kManyPlaces)
     for (Place& place : places_)
-      if (place.capture == 0 && place.workspace->idle()) {
+      if (place.capture == 0 && place.users == 0 && place.workspace->idle()) {
         place.stream = number;
-        return *place.workspace;
+        return used(place);
       }
-  places_.push_back(
-      {.stream = number, .capture = capture, .workspace = std::make_unique<CudaWorkspace>(*uploaded_, capturing)});
-  return *places_.back().workspace;
+  return used(places_.emplace_back(Place{
+      .stream = number, .capture = capture, .workspace = std::make_unique<CudaWorkspace>(*uploaded_, capturing)}));
 }
 
 void CudaProgram::check() {
@@ -186,6 +209,7 @@ std::uint64_t CudaProgram::bytes() const {
 }
 
 std::size_t CudaProgram::workspaces() const {
+  std::shared_lock together(life_);
   std::scoped_lock lock(places_mutex_);
   return places_.size();
 }

@@ -1,6 +1,7 @@
 // A program that a GPU runs: one launch a call, on the caller's stream.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <shared_mutex>
 #include <span>
@@ -49,9 +50,12 @@ class CudaProgram {
     std::uint64_t stream = 0;   // its number, which no other stream ever has; 0: the default stream
     std::uint64_t capture = 0;  // number of the capture, or 0
     std::unique_ptr<CudaWorkspace> workspace;
+    int users = 0;  // threads about to launch on it, which no other stream may take it from
   };
+  class Use;
 
-  CudaWorkspace& workspace_for(CuStream stream, bool& capturing);
+  /// The stream's place, with one user more.
+  Place& take_place(CuStream stream);
   void launch_on(CuStream stream, std::span<const CuPointer> storages);
   /// Throws what the launch that gave up has left behind, and makes its workspace fit again.
   void clear_up();
@@ -62,7 +66,7 @@ class CudaProgram {
   std::vector<std::uint32_t> outputs_;
   const bool blocking_;
   std::unique_ptr<UploadedProgram> uploaded_;
-  std::vector<Place> places_;
+  std::deque<Place> places_;  // stay where they are
   mutable std::mutex places_mutex_;
   // Launches share it; clearing up after one that gave up, and closing, hold it alone.
   mutable std::shared_mutex life_;

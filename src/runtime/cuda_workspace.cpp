@@ -1,5 +1,8 @@
 #include "runtime/cuda_workspace.hpp"
 
+#include <algorithm>
+
+#include "ops/gemm/duration.hpp"
 #include "support/error.hpp"
 #include "support/options.hpp"
 
@@ -21,8 +24,9 @@ DeviceMemory uploaded(const CudaDevice& device, const std::vector<T>& values) {
 
 }  // namespace
 
+constexpr std::uint64_t kMost = INT64_MAX;  // device code doubles it
+
 std::uint64_t clocks_of(std::int64_t milliseconds, std::uint64_t clocks_per_millisecond) {
-  constexpr std::uint64_t kMost = INT64_MAX;  // device code doubles it
   const auto wanted = static_cast<std::uint64_t>(milliseconds);
   return wanted > kMost / clocks_per_millisecond ? kMost : wanted * clocks_per_millisecond;
 }
@@ -35,7 +39,9 @@ UploadedProgram::UploadedProgram(const program::Program& p, CudaDevice& d, const
       instructions(uploaded(d, p.instructions)),
       records(uploaded(d, renumbered_records(p, layout))),
       outputs(uploaded(d, renumbered_outputs(p, layout))),
-      wait_limit(clocks_of(integer_option(Knob::wait_limit), d.clocks_per_millisecond())) {}
+      wait_limit(std::min(clocks_of(integer_option(Knob::wait_limit), d.clocks_per_millisecond()),
+                          kMost - ops::gemm::most_clocks(p)) +
+                 ops::gemm::most_clocks(p)) {}
 
 CudaWorkspace::CudaWorkspace(const UploadedProgram& uploaded, bool keep_tables)
     : uploaded_(uploaded),

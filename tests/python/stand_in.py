@@ -61,6 +61,7 @@ def gpu(monkeypatch, tmp_path):
     monkeypatch.setattr(compat, "current_stream", lambda index: 0)
     monkeypatch.setattr(compat, "capturing", lambda: False)
     run, allocate, fast_call = cuda.CudaEngine.run, cuda.CudaEngine._allocate, cuda.CudaEngine.fast_call
+    fresh = cuda.CudaEngine._fresh
 
     def allowed_run(self, tensors):
         with stand_in.lock:
@@ -70,6 +71,11 @@ def gpu(monkeypatch, tmp_path):
     def allowed_allocate(self):
         made = allocate(self)
         stand_in.allow([*self.given, *made])
+        return made
+
+    def allowed_fresh(self):
+        made = fresh(self)
+        stand_in.allow([*self.given, *(self.kept or []), *made])
         return made
 
     stand_in.unwatched_fast_call = fast_call
@@ -89,6 +95,7 @@ def gpu(monkeypatch, tmp_path):
     monkeypatch.setattr(cuda.CudaEngine, "run", allowed_run)
     monkeypatch.setattr(cuda.CudaEngine, "fast_call", allowed_fast_call)
     monkeypatch.setattr(cuda.CudaEngine, "_allocate", allowed_allocate)
+    monkeypatch.setattr(cuda.CudaEngine, "_fresh", allowed_fresh)
     yield stand_in
     stand_in.allow([])
     for name, value in {"memory": 1 << 34, "launch_result": 0, "load_result": 0, "major": 9, "devices": 1}.items():

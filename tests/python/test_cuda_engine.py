@@ -52,6 +52,18 @@ def test_results_of_earlier_calls_stay_intact_unless_buffers_are_reused(gpu):
     assert g(*args).data_ptr() == g(*args).data_ptr()
 
 
+def test_a_result_in_a_reused_buffer_may_be_the_next_calls_input(gpu):
+    f = megakittens.compile(lambda x: torch.tanh(x @ x), reuse_outputs=True)
+    x = torch.randn(64, 64).bfloat16()
+    y = f(x)
+    for _ in range(4):
+        want = torch.tanh(y @ y)
+        again = f(y)
+        close(again, want)
+        assert again.data_ptr() == y.data_ptr()
+        y = again
+
+
 def test_weights_of_a_module_are_bound_and_new_ones_are_noticed(gpu):
     module = torch.nn.Linear(64, 64, bias=False).bfloat16().requires_grad_(False)
     x = torch.randn(32, 64).bfloat16()

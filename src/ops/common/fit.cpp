@@ -64,6 +64,9 @@ Fault operand_fault(const NodeRecord& record, int k, const Sizes& sizes) {
   for (int d = 0; d < program::kMaxTileRank; ++d) {
     if (operand.sizes[d] != sizes[d])
       return fmt::format("operand {} has {} elements in dimension {}, not {}", k, operand.sizes[d], d, sizes[d]);
+    if (operand.sizes[d] > program::kMaxExtent)
+      return fmt::format("operand {} has {} elements in dimension {}, over the limit of {}", k, operand.sizes[d], d,
+                         program::kMaxExtent);
     if (operand.strides[d] >= kMostStride)
       return fmt::format("operand {} has stride {} in dimension {}", k, operand.strides[d], d);
   }
@@ -133,7 +136,9 @@ Fault tile_fault(const NodeRecord& record, const program::Instruction& instructi
     if (index[d] < 0 || index[d] >= record.extents[d])
       return fmt::format("position {} of {} in dimension {}", index[d], record.extents[d], d);
   const std::int64_t row = index[kRow], rows = index[kRows], column = index[kColumn], columns = index[kColumns];
-  if (row < 0 || rows < 0 || (rows > 0 && row + rows > record.extents[2]))
+  // A tile without rows may stand behind the last one, where a pair has room for two.
+  constexpr std::int64_t kPairRows = 256;
+  if (row < 0 || rows < 0 || row + rows > std::int64_t{record.extents[2]} + (rows > 0 ? 0 : kPairRows))
     return fmt::format("rows {} to {} of {}", row, row + rows, record.extents[2]);
   if (column < 0 || columns < 1 || column + columns > record.extents[3])
     return fmt::format("columns {} to {} of {}", column, column + columns, record.extents[3]);

@@ -27,6 +27,8 @@ struct Slots {
 std::optional<Slots> assign_slots(const Space& space) {
   Slots slots;
   int lender = -1;  // an input whose slot an output of the same element size may take over
+  // Of several results the first would be stored before the others' code has read the input.
+  const bool lends = static_cast<int>(space.views.size()) == space.inputs + 1;
   for (std::size_t k = 0; k < space.views.size(); ++k) {
     const ir::View& view = space.views[k];
     bool output = static_cast<int>(k) >= space.inputs;
@@ -38,7 +40,7 @@ std::optional<Slots> assign_slots(const Space& space) {
     slots.number.push_back(-1);
     if (!slots.mapped.back()) continue;
     slots.largest_element = std::max(slots.largest_element, bytes);
-    if (output && lender >= 0 && ir::size_of(space.types[lender]) == bytes) {
+    if (output && lends && lender >= 0 && ir::size_of(space.types[lender]) == bytes) {
       slots.number.back() = slots.number[lender];
       lender = -1;
       continue;

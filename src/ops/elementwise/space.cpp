@@ -51,7 +51,8 @@ std::variant<Space, std::string> make_space(const ir::Graph& graph, const ir::No
   auto code = compile_pointwise(*body, 0, space.inputs, output_types);
   if (auto* problem = std::get_if<std::string>(&code)) return *problem;
   for (std::int64_t size : merged->sizes)
-    if (size > INT32_MAX) return fmt::format("a dimension of {} elements is over the limit of 2^31 - 1", size);
+    if (size > program::kMaxExtent)
+      return fmt::format("a dimension of {} elements is over the limit of {}", size, program::kMaxExtent);
 
   for (std::size_t k = 0; k < total; ++k)
     if (auto problem = stride_problem(merged->views[k], space.types[k])) return *problem;

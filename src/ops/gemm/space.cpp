@@ -73,7 +73,8 @@ std::variant<Space, std::string> make_space(const ir::Graph& graph, const ir::No
   space.k = a.sizes[3];
   space.n = b.sizes[3];
   for (std::int64_t size : {space.outer0, space.outer1, space.m, space.k, space.n})
-    if (size > INT32_MAX) return fmt::format("a dimension of {} elements is over the limit of 2^31 - 1", size);
+    if (size > program::kMaxExtent)
+      return fmt::format("a dimension of {} elements is over the limit of {}", size, program::kMaxExtent);
 
   for (std::size_t i = 0; i < total; ++i)
     if (auto problem = stride_problem(space.views[i], types[i])) return *problem;

@@ -59,6 +59,11 @@ MK_DEVICE void read_floating_run(uint32_t type, const Reader& reader, Lanes<floa
   }
 }
 
+/// A bool's byte: whatever is not 0 is true.
+MK_DEVICE Lanes<float> truth(Lanes<uint32_t> byte) {
+  return device::select(byte != 0u, Lanes<float>(1.0f), Lanes<float>(0.0f));
+}
+
 /// Reads eight values of any type; the reader's v2() gives the first 8 bytes.
 template <class Reader>
 MK_DEVICE void read_run(uint32_t type, const Reader& reader, Lanes<float>* values) {
@@ -81,8 +86,7 @@ MK_DEVICE void read_run(uint32_t type, const Reader& reader, Lanes<float>* value
     }
   } else {
     const Words<2> words = reader.v2();
-    MK_UNROLL for (uint32_t i = 0; i < kRun; ++i) values[i] =
-        device::convert<float>(words.w[i / 4] >> (8 * (i % 4)) & 255u);
+    MK_UNROLL for (uint32_t i = 0; i < kRun; ++i) values[i] = truth(words.w[i / 4] >> (8 * (i % 4)) & 255u);
   }
 }
 
@@ -135,7 +139,7 @@ MK_DEVICE Lanes<float> load_value(uint32_t type, const void* base, Lanes<uint64_
     case ElementType::i64:
       return device::convert<float>(device::bit_cast<int64_t>(ptx::ld_global_u64(base, offset, mask, uint64_t{0})));
     default:
-      return device::convert<float>(ptx::ld_global_u8(base, offset, mask, uint8_t{0}));
+      return truth(device::convert<uint32_t>(ptx::ld_global_u8(base, offset, mask, uint8_t{0})));
   }
 }
 

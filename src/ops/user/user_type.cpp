@@ -70,7 +70,8 @@ struct Shown {
     }
     ir::View view = four_dimensions(whole);
     for (std::int64_t size : view.sizes)
-      if (size > INT32_MAX) problem = fmt::format("a dimension of {} elements is over the limit of 2^31 - 1", size);
+      if (size > program::kMaxExtent)
+        problem = fmt::format("a dimension of {} elements is over the limit of {}", size, program::kMaxExtent);
     if (!problem) problem = stride_problem(view, dtype);
     if (problem) return;
     record.operands[k] = operand_record(view, dtype, output);

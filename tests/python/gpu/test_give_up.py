@@ -50,20 +50,20 @@ def test_after_a_launch_gave_up_its_results_are_nan_and_the_next_call_is_right(c
 def test_results_are_nan_where_most_of_the_gpu_worked_on(monkeypatch):
     monkeypatch.setenv("MEGAKITTENS_WAIT_LIMIT_MS", "1")
 
-    def work(x, a, b):
-        return torch.relu(x @ x) @ x, a @ b, b @ a, a @ a, b @ b
+    def work(x, a):
+        return torch.relu(x @ x) @ x, *(torch.relu(a + i) for i in range(8))
 
-    x, a, b = (torch.randn(n, n, device="cuda").bfloat16() for n in (256, 8192, 8192))
+    x, a = torch.randn(256, 256, device="cuda").bfloat16(), torch.randn(2**14, 2**15, device="cuda").bfloat16()
     f = megakittens.compile(work)
-    f(x, a, b)
+    f(x, a)
     f.synchronize()
     plant_fault(f)
-    assert all(result.isnan().all() for result in f(x, a, b))
+    assert all(result.isnan().all() for result in f(x, a))
     with pytest.raises(megakittens.ExecutionError, match=GAVE_UP):
         f.synchronize()
-    good = f(x, a, b)
+    good = f(x, a)
     f.synchronize()
-    for result, right in zip(good, work(x, a, b), strict=True):
+    for result, right in zip(good, work(x, a), strict=True):
         close(result, right)
 
 
