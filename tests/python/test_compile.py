@@ -328,3 +328,14 @@ def test_operands_of_other_types_are_converted_before_they_are_computed_with(dev
     args = torch.tensor([257, 3]), torch.tensor([3.0, 0.1]).bfloat16(), torch.tensor(0.1)
     for result, expected in zip(megakittens.compile(f, device=device)(*args), f(*args), strict=True):
         assert result.dtype == expected.dtype and result.equal(expected)
+
+
+def test_bytes_that_are_not_0_are_true_as_in_pytorch():
+    def both(mask, x):
+        return mask.float(), x * mask, mask.float() + x
+
+    x = torch.arange(6 * 512, dtype=torch.float32).reshape(6, 512)
+    for mask in (torch.randint(0, 256, (6, 512), dtype=torch.uint8), torch.tensor([0, 1, 2, 255, 128, 7], dtype=torch.uint8)[:, None]):
+        mask = mask.view(torch.bool)
+        for ours, theirs in zip(megakittens.compile(both)(mask, x), both(mask, x), strict=True):
+            assert torch.equal(ours, theirs)
