@@ -109,7 +109,7 @@ TEST(Cut, products_beyond_any_memory_have_one_too) {
   constexpr std::int64_t kMillions = std::int64_t{1} << 24;
   for (int products : {1, 3}) {
     EXPECT_EQ(cut_of(kMillions, kMillions, kMillions, products).upper.loop, Loop::hopper);
-    EXPECT_EQ(cut_of(INT32_MAX, 256, 256, products).rows, INT32_MAX);
+    EXPECT_EQ(cut_of(program::kMaxExtent, 256, 256, products).rows, program::kMaxExtent);
   }
 }
 
