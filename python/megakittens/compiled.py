@@ -108,9 +108,9 @@ class Compiled(_core.FormCaller):
     def close(self):
         """Waits for the GPU and gives back the memory of every captured shape. A later call raises UserError."""
         with _tracing:
-            self._mk_closed, self._mk_fast, self._forms = True, None, ()
             for executable in self.executables:
                 executable.engine.close()
+            self._mk_closed, self._mk_fast, self._forms = True, None, ()
 
     @property
     def workspace_bytes(self):

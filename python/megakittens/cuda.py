@@ -25,6 +25,18 @@ def with_memory(action):
     return action()
 
 
+_buried = []  # programs that ended during a capture
+
+
+class Program(_core.CudaProgram):
+    """A program whose end waits while the stream captures: the collector may come at any time, and giving the memory back
+    would break the capture."""
+
+    def __del__(self):
+        if compat.capturing():
+            _buried.append(self)
+
+
 class Output:
     """One tensor that a call makes, and the results that show it."""
 
@@ -71,6 +83,7 @@ class CudaEngine(Engine):
     def __init__(self, graph, settings, device, static=()):
         if compat.capturing():
             raise UserError(COMPILES)
+        _buried.clear()
         self.graph = graph
         self.device = device
         self.index = compat.device_index(device)
@@ -78,7 +91,7 @@ class CudaEngine(Engine):
         options = {key: settings[key] for key in ("fusion", "numerics")}
         usual = {key: machine[key] for key in ("target", "sms", "cluster")}
         self.program = _core.schedule(graph, {**options, **usual})
-        self.native = with_memory(lambda: _core.CudaProgram(self.program, self.index, list(static)))
+        self.native = with_memory(lambda: Program(self.program, self.index, list(static)))
         self.mutated = [item["mutated"] for item in graph.inputs]
         kinds = [storage["kind"] for storage in self.program.storages]
         self.outputs = [Output(self.program, number) for number, kind in enumerate(kinds) if kind == "output"]
@@ -192,6 +205,8 @@ class CudaEngine(Engine):
         self.native.synchronize()
 
     def close(self):
+        if compat.capturing():
+            raise UserError(f"'{self.graph.name}' cannot be closed during a capture, which it would break: end the capture first")
         self.kept = None
         self.native.close()
 

@@ -53,6 +53,13 @@ CudaProgram::CudaProgram(program::Program program, CudaDevice& device, const std
 }
 
 CudaProgram::~CudaProgram() {
+  if (std::ranges::any_of(places_, [](const Place& place) { return place.capture != 0; })) {
+    // Nobody tells whether the graph still lives, which would replay on memory that is another's. A clean end is
+    // close().
+    for (Place& place : places_) static_cast<void>(place.workspace.release());
+    static_cast<void>(uploaded_.release());
+    return;
+  }
   try {
     close();
   } catch (const std::exception& error) {

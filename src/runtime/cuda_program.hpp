@@ -17,7 +17,8 @@ class CudaProgram {
   /// Loads the interpreter and uploads the program. `bound`: see lay_out(). Throws UserError where the program was made
   /// for another machine, and as CudaDevice does.
   CudaProgram(program::Program program, CudaDevice& device, const std::vector<bool>& bound = {});
-  /// Waits for the device where launches were made.
+  /// Waits for the device where launches were made. After a launch into a captured graph, and without close(), the
+  /// device's memory is never given back: the graph may be replayed yet.
   ~CudaProgram();
   CudaProgram(const CudaProgram&) = delete;
   CudaProgram& operator=(const CudaProgram&) = delete;

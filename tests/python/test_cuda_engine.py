@@ -206,6 +206,23 @@ def test_after_a_launch_gave_up_its_results_are_nan_and_the_next_call_is_right(g
     close(f(*args), mlp(*args))
 
 
+def test_nothing_ends_during_a_capture_which_that_would_break(gpu, monkeypatch):
+    args = inputs()
+    first = megakittens.compile(mlp)
+    first(*args)
+    before = gpu.count("cuCtxSynchronize")
+    monkeypatch.setattr(compat, "capturing", lambda: True)
+    with pytest.raises(megakittens.UserError, match="end the capture first"):
+        first.close()
+    close(first(*args), mlp(*args))
+    del first
+    gc.collect()
+    assert gpu.count("cuCtxSynchronize") == before
+    monkeypatch.setattr(compat, "capturing", lambda: False)
+    megakittens.compile(mlp)(*args)
+    assert gpu.count("cuCtxSynchronize") > before
+
+
 def test_a_launch_that_gave_up_is_told_at_the_next_call(gpu):
     args = inputs()
     f = megakittens.compile(mlp)

@@ -197,6 +197,27 @@ TEST_F(CudaProgram, a_captured_graph_has_a_workspace_of_its_own_and_replays_else
   MK_CUDA(graph_destroy(graph));
 }
 
+TEST_F(CudaProgram, a_captured_graph_is_right_after_its_program_is_gone) {
+  DeviceRun run(mlp(2), small_machine());
+  MK_CUDA(stream_begin_capture(run.stream.get(), 0));
+  run.launch();
+  runtime::CuGraph graph = nullptr;
+  runtime::CuGraphExec exec = nullptr;
+  MK_CUDA(stream_end_capture(run.stream.get(), &graph));
+  MK_CUDA(graph_instantiate(&exec, graph, 0));
+  const std::int64_t before = driver.count("bytes");
+  run.loaded.reset();
+  EXPECT_EQ(driver.count("bytes"), before);
+  for (int i = 0; i < 2; ++i) {
+    run.clear_outputs();
+    MK_CUDA(graph_launch(exec, nullptr));
+    MK_CUDA(ctx_synchronize());
+    EXPECT_EQ(run.problem(), "") << driver.report();
+  }
+  MK_CUDA(graph_exec_destroy(exec));
+  MK_CUDA(graph_destroy(graph));
+}
+
 TEST_F(CudaProgram, streams_have_workspaces_and_streams_without_work_lend_theirs) {
   DeviceRun run(mlp(1), small_machine());
   for (int i = 0; i < 40; ++i) {
