@@ -56,8 +56,7 @@ CudaProgram::~CudaProgram() {
   if (std::ranges::any_of(places_, [](const Place& place) { return place.capture != 0; })) {
     // Nobody tells whether the graph still lives, which would replay on memory that is another's. A clean end is
     // close().
-    for (Place& place : places_) static_cast<void>(place.workspace.release());
-    static_cast<void>(uploaded_.release());
+    keep_for_graphs();
     return;
   }
   try {
@@ -65,6 +64,17 @@ CudaProgram::~CudaProgram() {
   } catch (const std::exception& error) {
     log(LogLevel::warning, "runtime", "while closing program '{}': {}", program_.name, error.what());
   }
+}
+
+void CudaProgram::keep_for_graphs() {
+  struct Kept {
+    std::deque<Place> places;
+    std::unique_ptr<UploadedProgram> uploaded;
+  };
+  static std::mutex mutex;
+  static auto& kept = *new std::vector<Kept>;  // outlives the driver, which takes the memory with the process
+  const std::scoped_lock lock(mutex);
+  kept.push_back({.places = std::move(places_), .uploaded = std::move(uploaded_)});
 }
 
 void CudaProgram::close() {

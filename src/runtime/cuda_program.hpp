@@ -61,6 +61,8 @@ class CudaProgram {
   /// Throws what the launch that gave up has left behind, and makes its workspace fit again.
   void clear_up();
   void expect_open() const;
+  /// For the rest of the process.
+  void keep_for_graphs();
 
   program::Program program_;
   CudaDevice& device_;
