@@ -15,10 +15,7 @@ class CudaProgram : public runtime::CudaProgram {
   CudaProgram& operator=(const CudaProgram&) = delete;
   ~CudaProgram() {
     const nanobind::gil_scoped_release release;
-    try {
-      close();
-    } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the base class tries again, and tells
-    }
+    end();
   }
 };
 

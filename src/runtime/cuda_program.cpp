@@ -53,6 +53,10 @@ CudaProgram::CudaProgram(program::Program program, CudaDevice& device, const std
 }
 
 CudaProgram::~CudaProgram() {
+  end();
+}
+
+void CudaProgram::end() {
   if (std::ranges::any_of(places_, [](const Place& place) { return place.capture != 0; })) {
     // Nobody tells whether the graph still lives, which would replay on memory that is another's. A clean end is
     // close().

@@ -46,6 +46,10 @@ class CudaProgram {
   std::uint64_t bytes() const;
   std::size_t workspaces() const;
 
+ protected:
+  /// What the destructor does; a second time nothing.
+  void end();
+
  private:
   struct Place {
     std::uint64_t stream = 0;   // its number, which no other stream ever has; 0: the default stream
