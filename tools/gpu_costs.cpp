@@ -37,26 +37,21 @@ double time_of(Program given) {
   const runtime::CuStream stream = own.get();
   loaded.launch(stream, inputs, outputs);
   loaded.synchronize();
-  runtime::CuGraph graph = nullptr;
-  runtime::CuGraphExec replay = nullptr;
   constexpr int kRelaxed = 2;
   MK_CUDA(stream_begin_capture(stream, kRelaxed));
   for (int i = 0; i < kLaunches; ++i) loaded.launch(stream, inputs, outputs);
-  MK_CUDA(stream_end_capture(stream, &graph));
-  MK_CUDA(graph_instantiate(&replay, graph, 0));
+  const runtime::CapturedGraph graph(stream);
   const runtime::Event begin, end;
   std::vector<double> times;
   for (int i = 0; i < kReplays; ++i) {
     MK_CUDA(event_record(begin.get(), stream));
-    MK_CUDA(graph_launch(replay, stream));
+    graph.replay(stream);
     MK_CUDA(event_record(end.get(), stream));
     MK_CUDA(event_synchronize(end.get()));
     float milliseconds = 0;
     MK_CUDA(event_elapsed_time(&milliseconds, begin.get(), end.get()));
     times.push_back(milliseconds * 1e6 / kLaunches);
   }
-  MK_CUDA(graph_exec_destroy(replay));
-  MK_CUDA(graph_destroy(graph));
   loaded.synchronize();
   std::ranges::sort(times);
   return times[times.size() / 2];

@@ -43,12 +43,11 @@ struct LaunchConfig {
   std::vector<GlobalBuffer> buffers;
   std::uint64_t seed = 1;  // a run is a function of kernel, memory, seed and interleaving options
   InterleavingOptions interleaving;
-  bool check = true;          // happens-before checker
-  bool strict = false;        // want the fences that production omits, too (row 2; row 6 by each writer)
-  bool arithmetic = true;     // false: products compute nothing, for exploring schedules
-  bool expire_waits = false;  // when nothing can move, let bounded waits expire instead of reporting a deadlock
-  bool spin =
-      false;  // who polls looks again and again, as on a GPU: slow, but it sees that time goes by while others work
+  bool check = true;             // happens-before checker
+  bool strict = false;           // want the fences that production omits, too (row 2; row 6 by each writer)
+  bool arithmetic = true;        // false: products compute nothing, for exploring schedules
+  bool expire_waits = false;     // when nothing can move, let bounded waits expire instead of reporting a deadlock
+  bool spin = false;             // who polls does not park: slow, but sees that time goes by while others work
   std::uint64_t step_limit = 0;  // 0: none
   std::size_t stack_bytes = 256 * 1024;
   std::size_t max_findings = 20;

@@ -56,8 +56,8 @@ MK_DEVICE bool gave_up(const Context<B>& c) {
 /// Clocks that a CTA may work on after another has given up, before it waits for something: a second or more.
 inline constexpr uint64_t kWorksOn = uint64_t{1} << 31;
 
-/// Gives bulk loads that nobody will wait for some 60 us to land: the CTA's shared memory is about to be another's. One
-/// lane.
+/// Gives bulk loads that nobody will wait for 64 us, nominally, to land: the CTA's shared memory is about to be
+/// another's. One lane.
 MK_DEVICE void let_loads_land() {
   MK_ROLLED for (uint32_t n = 0; n < 32; ++n) ptx::nanosleep(2000);
 }

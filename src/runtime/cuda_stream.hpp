@@ -1,4 +1,4 @@
-// Streams and events that are given back. The context is current.
+// Streams, events and graphs that are given back. The context is current.
 #pragma once
 
 #include "runtime/driver.hpp"
@@ -19,6 +19,27 @@ class Stream {
 
  private:
   CuStream stream_ = nullptr;
+};
+
+/// What a stream has captured, ready for replays.
+class CapturedGraph {
+ public:
+  /// Ends the stream's capture.
+  explicit CapturedGraph(CuStream capturing) {
+    MK_CUDA(stream_end_capture(capturing, &graph_));
+    MK_CUDA(graph_instantiate(&replay_, graph_, 0));
+  }
+  ~CapturedGraph() {
+    driver().graph_exec_destroy(replay_);
+    driver().graph_destroy(graph_);
+  }
+  CapturedGraph(const CapturedGraph&) = delete;
+  CapturedGraph& operator=(const CapturedGraph&) = delete;
+  void replay(CuStream stream) const { MK_CUDA(graph_launch(replay_, stream)); }
+
+ private:
+  CuGraph graph_ = nullptr;
+  CuGraphExec replay_ = nullptr;
 };
 
 /// An event that takes the time.

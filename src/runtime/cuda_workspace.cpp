@@ -22,9 +22,16 @@ DeviceMemory uploaded(const CudaDevice& device, const std::vector<T>& values) {
   return memory;
 }
 
-}  // namespace
+constexpr std::uint64_t kMost = INT64_MAX;  // clocks of a wait: device code doubles it
 
-constexpr std::uint64_t kMost = INT64_MAX;  // device code doubles it
+/// What the user allows, and what the program's products may take.
+std::uint64_t wait_limit_of(const program::Program& program, const CudaDevice& device) {
+  const std::uint64_t products = std::min(ops::gemm::most_clocks(program), kMost);
+  return products +
+         std::min(clocks_of(integer_option(Knob::wait_limit), device.clocks_per_millisecond()), kMost - products);
+}
+
+}  // namespace
 
 std::uint64_t clocks_of(std::int64_t milliseconds, std::uint64_t clocks_per_millisecond) {
   const auto wanted = static_cast<std::uint64_t>(milliseconds);
@@ -39,9 +46,7 @@ UploadedProgram::UploadedProgram(const program::Program& p, CudaDevice& d, const
       instructions(uploaded(d, p.instructions)),
       records(uploaded(d, renumbered_records(p, layout))),
       outputs(uploaded(d, renumbered_outputs(p, layout))),
-      wait_limit(std::min(clocks_of(integer_option(Knob::wait_limit), d.clocks_per_millisecond()),
-                          kMost - ops::gemm::most_clocks(p)) +
-                 ops::gemm::most_clocks(p)) {}
+      wait_limit(wait_limit_of(p, d)) {}
 
 CudaWorkspace::CudaWorkspace(const UploadedProgram& uploaded, bool keep_tables)
     : uploaded_(uploaded),

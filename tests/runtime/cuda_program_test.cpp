@@ -182,40 +182,30 @@ TEST_F(CudaProgram, a_captured_graph_has_a_workspace_of_its_own_and_replays_else
   MK_CUDA(stream_begin_capture(run.stream.get(), 0));
   run.launch();
   run.launch();
-  runtime::CuGraph graph = nullptr;
-  runtime::CuGraphExec exec = nullptr;
-  MK_CUDA(stream_end_capture(run.stream.get(), &graph));
-  MK_CUDA(graph_instantiate(&exec, graph, 0));
+  const runtime::CapturedGraph graph(run.stream.get());
   EXPECT_EQ(run.loaded->workspaces(), 2u);
   for (int i = 0; i < 3; ++i) {
     run.clear_outputs();
     run.launch();
-    MK_CUDA(graph_launch(exec, nullptr));
+    graph.replay(nullptr);
     EXPECT_EQ(run.problem(), "") << driver.report();
   }
-  MK_CUDA(graph_exec_destroy(exec));
-  MK_CUDA(graph_destroy(graph));
 }
 
 TEST_F(CudaProgram, a_captured_graph_is_right_after_its_program_is_gone) {
   DeviceRun run(mlp(2), small_machine());
   MK_CUDA(stream_begin_capture(run.stream.get(), 0));
   run.launch();
-  runtime::CuGraph graph = nullptr;
-  runtime::CuGraphExec exec = nullptr;
-  MK_CUDA(stream_end_capture(run.stream.get(), &graph));
-  MK_CUDA(graph_instantiate(&exec, graph, 0));
+  const runtime::CapturedGraph graph(run.stream.get());
   const std::int64_t before = driver.count("bytes");
   run.loaded.reset();
   EXPECT_EQ(driver.count("bytes"), before);
   for (int i = 0; i < 2; ++i) {
     run.clear_outputs();
-    MK_CUDA(graph_launch(exec, nullptr));
+    graph.replay(nullptr);
     MK_CUDA(ctx_synchronize());
     EXPECT_EQ(run.problem(), "") << driver.report();
   }
-  MK_CUDA(graph_exec_destroy(exec));
-  MK_CUDA(graph_destroy(graph));
 }
 
 TEST_F(CudaProgram, streams_have_workspaces_and_streams_without_work_lend_theirs) {
@@ -297,31 +287,26 @@ TEST_F(CudaProgram, a_captured_graph_that_gave_up_replays_right_again_and_may_gi
   run.launch();
   MK_CUDA(stream_begin_capture(run.stream.get(), 0));
   run.launch();
-  runtime::CuGraph graph = nullptr;
-  runtime::CuGraphExec exec = nullptr;
-  MK_CUDA(stream_end_capture(run.stream.get(), &graph));
-  MK_CUDA(graph_instantiate(&exec, graph, 0));
+  const runtime::CapturedGraph graph(run.stream.get());
   for (int round = 0; round < 2; ++round) {
     run.clear_outputs();
-    MK_CUDA(graph_launch(exec, nullptr));
+    graph.replay(nullptr);
     run.loaded->synchronize();
     EXPECT_EQ(run.problem(), "");
     run.loaded->plant_fault();
     // Who never asks gets NaN, of the replay that gave up and of the one behind it.
     for (int replay = 0; replay < 2; ++replay) {
       run.clear_outputs(0);
-      MK_CUDA(graph_launch(exec, nullptr));
+      graph.replay(nullptr);
       MK_CUDA(ctx_synchronize());
       EXPECT_TRUE(run.outputs_are_clear()) << "round " << round << " replay " << replay;
     }
     EXPECT_THAT(sentence<ExecutionError>([&] { run.loaded->synchronize(); }), HasSubstr("waited too long"));
   }
   run.clear_outputs();
-  MK_CUDA(graph_launch(exec, nullptr));
+  graph.replay(nullptr);
   run.loaded->synchronize();
   EXPECT_EQ(run.problem(), "");
-  MK_CUDA(graph_exec_destroy(exec));
-  MK_CUDA(graph_destroy(graph));
 }
 
 TEST_F(CudaProgram, a_capture_behind_a_launch_that_gave_up_is_refused_and_stays_whole) {
