@@ -29,7 +29,7 @@ compares them. `tools/gpu/faults.sh` measures.
 
 Faults of device code are edits of the interpreter's sources, made in memory before they are compiled
 ([`tests/support/gpu_faults.cpp`](../../tests/support/gpu_faults.cpp)); faults of the scheduler are changes of the program, as on
-the emulator. Each is tried on three programs on the whole machine and on the one by which the checker shows it, with four sets of
+the emulator. Each is tried on four programs on the whole machine and on the one by which the checker shows it, with four sets of
 random inputs in turn; after each launch every byte of the results is compared with those of the unfaulted build, which are
 compared with the reference first. A build that waits longer than the limit gives up.
 """

@@ -36,6 +36,7 @@ class CapturedGraph {
   CapturedGraph(const CapturedGraph&) = delete;
   CapturedGraph& operator=(const CapturedGraph&) = delete;
   void replay(CuStream stream) const { MK_CUDA(graph_launch(replay_, stream)); }
+  CuGraph get() const { return graph_; }
 
  private:
   CuGraph graph_ = nullptr;

@@ -1,9 +1,14 @@
 // Programs on a Hopper GPU against the reference: what the emulator runs, on the machine it stands for. Each
 // program runs in both queue modes, with clusters of one CTA and of two.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
 
 #include "gpu/fixture.hpp"
 #include "ir/builder.hpp"
+#include "support/environment.hpp"
 #include "support/error.hpp"
 #include "support/graphs.hpp"
 #include "support/tiled_products.hpp"
@@ -198,6 +203,43 @@ TEST_F(Gpu, a_wait_that_cannot_end_is_an_error_and_the_next_call_is_right) {
     good.run();
     EXPECT_EQ(good.problem(), "");
   }
+}
+
+/// Two replays of one captured launch, at the same time: on 16 SMs there is room for both, and they share a workspace.
+TEST_F(Gpu, replays_that_overlap_on_one_workspace_are_an_error_and_never_other_values) {
+  for (const Configuration& configuration : kConfigurations) {
+    SCOPED_TRACE(configuration.text());
+    schedule::ScheduleOptions how = configuration.options();
+    how.config.sms = 16;
+    DeviceRun run(mlp(1024, 1024, 3), how);
+    run.run();
+    const std::vector<float> good = run.results().outputs.at(0);
+    MK_CUDA(stream_begin_capture(run.stream.get(), 0));
+    run.launch();
+    const runtime::CapturedGraph graph(run.stream.get());
+    runtime::CuGraphExec again = nullptr;
+    MK_CUDA(graph_instantiate(&again, graph.get(), 0));
+    const runtime::Stream other;
+    run.clear_outputs(0);
+    graph.replay(run.stream.get());
+    MK_CUDA(graph_launch(again, other.get()));
+    MK_CUDA(stream_synchronize(other.get()));
+    EXPECT_THAT([&] { run.synchronize(); },
+                testing::ThrowsMessage<ExecutionError>(testing::HasSubstr("found the workspace in use")));
+    const std::vector<float> got = run.results().outputs.at(0);
+    EXPECT_TRUE(std::ranges::equal(got, good, [](float a, float b) { return std::isnan(a) || a == b; }));
+    runtime::driver().graph_exec_destroy(again);
+    run.run();
+    EXPECT_EQ(run.results().outputs.at(0), good);
+  }
+}
+
+TEST_F(Gpu, a_blocking_call_tells_at_once) {
+  const ScopedVariable blocking("MEGAKITTENS_BLOCKING", "1");
+  DeviceRun run(mlp(256, 256, 2), {});
+  spoil_a_wait(run.program);
+  run.rebind();
+  EXPECT_THAT([&] { run.launch(); }, testing::ThrowsMessage<ExecutionError>(testing::HasSubstr("waited too long")));
 }
 
 }  // namespace

@@ -59,5 +59,12 @@ TEST_F(FaultRun, ends_where_the_unfaulted_program_is_not_right) {
   EXPECT_THROW(run("residual", ProgramFault::none, true), ExecutionError);
 }
 
+/// Else a fault of what only maps in memory need could show nowhere.
+TEST(GpuFaultPrograms, one_has_more_tensor_maps_than_travel_with_a_launch) {
+  EXPECT_THAT(
+      gpu_fault_programs(emulator::named_faults().front()),
+      testing::Contains(testing::Truly([](const auto& p) { return prepare(p).maps.size() > program::kMaxCallMaps; })));
+}
+
 }  // namespace
 }  // namespace megakittens::test

@@ -152,6 +152,18 @@ ir::Graph reuse_chain() {
   b.output(x);
   return b.build();
 }
+/// Three short chains of products by weights of their own: more tensor maps than travel in a launch's parameters.
+ir::Graph many_maps() {
+  Builder b("many_maps");
+  const Handle x = b.input("x", DType::bf16, {128, 256});
+  for (int chain = 0; chain < 3; ++chain) {
+    Handle h = x;
+    for (int i = 0; i < 3; ++i)
+      h = b.relu(b.matmul(h, b.input(fmt::format("w{}{}", chain, i), DType::bf16, {256, 256})));
+    b.output(h);
+  }
+  return b.build();
+}
 /// Numbers of tiles and sizes that divide by nothing.
 ir::Graph odd_tiles() {
   Builder b("odd_tiles");
@@ -226,6 +238,7 @@ const std::vector<CheckedProgram>& silent_programs() {
       {"buffer-reuse chain", reuse_chain, hopper(4)},
       {"buffer-reuse chain, Blackwell", reuse_chain, fused(kBlackwell, QueueMode::per_sm)},
       {"buffer-reuse chain, pairs", reuse_chain, pairs(4)},
+      {"many maps", many_maps, hopper(3)},
       {"odd tile counts", odd_tiles, hopper(3)},
       {"odd tile counts, pairs", odd_tiles, pairs(2)},
       {"two tiles", two_tiles, hopper(2)},

@@ -134,7 +134,7 @@ std::string difference(const std::string& got, const std::string& expected) {
 
 std::vector<CheckedProgram> gpu_fault_programs(const emulator::NamedFault& fault) {
   std::vector<CheckedProgram> programs;
-  for (const char* name : {"MLP 1024", "in-place chain", "buffer-reuse chain"}) {
+  for (const char* name : {"MLP 1024", "in-place chain", "buffer-reuse chain", "many maps"}) {
     CheckedProgram program = checked_program(name);
     program.name += ", 132 SMs";
     // CTAs alone, as the runtime does it on Hopper. Chains in many nodes have more to hand over.

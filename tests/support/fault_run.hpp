@@ -12,7 +12,7 @@ namespace megakittens::test {
 /// Sets of random inputs that take turns: what an earlier launch left behind is never right by chance.
 inline constexpr unsigned kInputSets = 4;
 
-/// The programs that a fault is tried on: three on the whole machine, and the one that shows it on the emulator.
+/// The programs that a fault is tried on: four on the whole machine, and the one that shows it on the emulator.
 std::vector<CheckedProgram> gpu_fault_programs(const emulator::NamedFault& fault);
 
 struct FaultPlan {
