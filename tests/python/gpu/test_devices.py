@@ -67,7 +67,8 @@ def test_a_graph_of_the_last_gpu_replays_while_the_first_is_called():
         with torch.cuda.device(LAST):
             torch.cuda.synchronize()
             graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph):
+            # Its own stream: the one that PyTorch captures on otherwise is of the GPU that a process captured on first.
+            with torch.cuda.graph(graph, stream=torch.cuda.Stream()):
                 captured = f(*last)
         replayed = torch.zeros((), dtype=torch.int64, device=captured.device)
         called = torch.zeros((), dtype=torch.int64, device="cuda:0")
