@@ -37,8 +37,8 @@ def test_each_fault_gets_a_verdict_on_each_program(tool, tmp_path):
         verdicts.setdefault(run["fault"], []).append((run["verdict"], run["launches"]))
     assert verdicts == {
         "region-shrunk": [("not in a GPU build", None)],
-        "arrival-forgotten": [("expired wait", 1)] * 4,
-        "no-fence-before-bulk-store": [("not seen", 4)] * 4,
+        "arrival-forgotten": [("expired wait", 1)] * 5,
+        "no-fence-before-bulk-store": [("not seen", 4)] * 5,
     }
 
 
