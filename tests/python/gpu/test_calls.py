@@ -254,10 +254,14 @@ def test_torch_compile_takes_the_backend():
     close(f(*args), mlp(*args))
 
 
-def test_tensors_on_two_devices_are_refused():
+@pytest.mark.parametrize("other", ["cpu", *(f"cuda:{i}" for i in range(1, torch.cuda.device_count()))])
+def test_tensors_on_two_devices_are_refused(other):
     x, W, b = inputs(64, 64)
-    with pytest.raises(megakittens.UnsupportedError, match="tensors on 2 devices: 'x' on cuda:0, 'b' on cpu"):
-        megakittens.compile(mlp)(x, W, b.cpu())
+    f = megakittens.compile(mlp)
+    for _ in range(2):  # after a call that was right, too
+        with pytest.raises(megakittens.UnsupportedError, match=f"tensors on 2 devices: 'x' on cuda:0, 'b' on {other}"):
+            f(x, W, b.to(other))
+        close(f(x, W, b), mlp(x, W, b))
 
 
 def test_a_fresh_process_is_ready_in_seconds():
