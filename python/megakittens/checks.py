@@ -74,6 +74,18 @@ def one_device(devices):
         raise UnsupportedError(f"tensors on {len(devices)} devices: {where}. Move them to one device")
 
 
+def results(nodes, device):
+    """Every result is on the device of the inputs."""
+    for node in nodes:
+        value = compat.example_value(node)
+        if isinstance(value, torch.Tensor) and value.device != device:
+            source = compat.source_of(node)
+            raise UnsupportedError(
+                f"the result of {compat.target_name(node)}{' at ' + source if source else ''} is on '{value.device}', and the "
+                f"function runs on '{device}': make it there (device=...), or outside the compiled function"
+            )
+
+
 def devices_of(values):
     """Of a call's arguments by name, and of modules among them: for each device the name of a tensor that is there."""
     devices = {}
@@ -86,10 +98,16 @@ def devices_of(values):
     return devices
 
 
-def layouts(inputs_of_graph, tensors):
-    """Every input has the type and layout it was captured with: guards do not look at parameters' strides."""
+def layouts(inputs_of_graph, tensors, device):
+    """Every input has the type, the layout and the device it was captured with: guards do not look at parameters' strides,
+    nor at what replaces their data."""
     for item, tensor in zip(inputs_of_graph, tensors, strict=True):
         name, strides = item["name"], item["strides"]
+        if tensor.device != device:
+            raise UserError(
+                f"'{name}' was on '{device}' when the function was captured, as every tensor of a call is, and is on "
+                f"'{tensor.device}' now (its module was moved?): move it back, or compile again with all tensors there"
+            )
         dtype = fx.dtype_name(tensor.dtype)
         same = dtype == item["dtype"] and list(tensor.shape) == item["sizes"]
         # The stride of a dimension of size 1 says nothing, and an empty tensor has no elements to misread.

@@ -32,7 +32,8 @@ def optimize(backend, fn):
 def weak_backend(owner, name):
     """A backend that is the owner's method of that name. Dynamo keeps backends for ever, and with code that it compiled:
     this one does not keep its owner."""
-    owner = weakref.ref(owner, lambda _: torch._dynamo.eval_frame.cached_backends.pop(id(backend), None))
+    known = torch._dynamo.eval_frame.cached_backends  # at the process's end no longer found there
+    owner = weakref.ref(owner, lambda _: known.pop(id(backend), None))
 
     def backend(gm, example_inputs):
         return getattr(owner(), name)(gm, example_inputs)
@@ -227,6 +228,12 @@ def example_value(node):
     """What Dynamo or AOTAutograd knows of a node's result: fake tensors, symbolic numbers, or nested lists of them."""
     value = node.meta.get("val", node.meta.get("example_value"))
     return node.meta.get("tensor_meta") if value is None else value
+
+
+def returned_nodes(gm):
+    """The nodes whose results a graph returns."""
+    (output,) = gm.graph.find_nodes(op="output")
+    return output.all_input_nodes
 
 
 def is_symbolic(size):

@@ -75,7 +75,7 @@ def gpu(monkeypatch, tmp_path):
 
     def allowed_fresh(self):
         made = fresh(self)
-        stand_in.allow([*self.given, *(self.kept or []), *made])
+        stand_in.allow([*self.given, *(tensor for tensor, _ in self.kept or []), *made])
         return made
 
     stand_in.unwatched_fast_call = fast_call
