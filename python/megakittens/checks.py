@@ -52,11 +52,7 @@ def inputs(labels, values):
                 )
         if value.layout is not torch.strided:
             raise UnsupportedError(f"'{label}' has layout {value.layout}; only strided tensors are supported")
-        if value.requires_grad and torch.is_grad_enabled():
-            raise UnsupportedError(
-                f"'{label}' requires grad: training is not supported so far. Call inside torch.no_grad() or "
-                f"torch.inference_mode(), or switch it off with requires_grad_(False)"
-            )
+        no_gradient(label, value, torch.is_grad_enabled())
         devices.setdefault(value.device, label)
     for label, value in zip(labels, values, strict=False):
         if compat.is_symbolic(value):
@@ -65,6 +61,20 @@ def inputs(labels, values):
                 f"far. Pass dynamic=False to torch.compile, or hold '{label}' in a tensor"
             )
     one_device(devices)
+
+
+def no_gradient(label, tensor, grad_mode):
+    """Nothing is to be differentiated, backward or forward."""
+    if tensor.requires_grad and grad_mode:
+        raise UnsupportedError(
+            f"'{label}' requires grad: training is not supported so far. Call inside torch.no_grad() or "
+            f"torch.inference_mode(), or switch it off with requires_grad_(False)"
+        )
+    if compat.has_tangent(tensor):
+        raise UnsupportedError(
+            f"'{label}' has a tangent (forward-mode differentiation), which is not supported: pass "
+            f"torch.autograd.forward_ad.unpack_dual({label}).primal, or call the function uncompiled"
+        )
 
 
 def one_device(devices):
@@ -98,11 +108,12 @@ def devices_of(values):
     return devices
 
 
-def layouts(inputs_of_graph, tensors, device):
+def layouts(inputs_of_graph, tensors, device, grad_mode=False):
     """Every input has the type, the layout and the device it was captured with: guards do not look at parameters' strides,
-    nor at what replaces their data."""
+    nor at what replaces their data. `grad_mode`: of the caller."""
     for item, tensor in zip(inputs_of_graph, tensors, strict=True):
         name, strides = item["name"], item["strides"]
+        no_gradient(name, tensor, grad_mode)
         if tensor.device != device:
             raise UserError(
                 f"'{name}' was on '{device}' when the function was captured, as every tensor of a call is, and is on "

@@ -230,6 +230,12 @@ def example_value(node):
     return node.meta.get("tensor_meta") if value is None else value
 
 
+def has_tangent(tensor):
+    """Whether a tensor is a dual one, of forward-mode differentiation."""
+    forward_ad = torch.autograd.forward_ad
+    return forward_ad._current_level >= 0 and forward_ad.unpack_dual(tensor).tangent is not None
+
+
 def returned_nodes(gm):
     """The nodes whose results a graph returns."""
     (output,) = gm.graph.find_nodes(op="output")

@@ -129,7 +129,7 @@ class CudaEngine(Engine):
             compat_calls.note_written(written)
         return [self._result(tensors, shown, number, port) for number, port in self.places]
 
-    def fast_call(self, arguments, sources, results, mismatch):
+    def fast_call(self, arguments, sources, results, mismatch, grad_mode):
         if any(number is None or not self.outputs[number].whole for number, _ in self.places):
             return None
         kinds = compat_tensors.kinds([TORCH_DTYPES[item["dtype"]] for item in self.graph.inputs], self.device)
@@ -147,6 +147,7 @@ class CudaEngine(Engine):
                 "tensor_type": torch.Tensor,
                 "parameter_type": torch.nn.Parameter,
                 "mismatch": mismatch,
+                "grad_mode": grad_mode,
                 "execution_error": ExecutionError,
                 "empty": None if self.reuse else compat_calls.quick_empty(self.device),
                 "current_device": compat_calls.current_device(),
@@ -218,7 +219,10 @@ class CudaEngine(Engine):
             raise UserError(f"'{self.graph.name}' cannot be closed during a capture, which it would break: end the capture first")
         self.kept = None
         _buried.clear()
-        self.native.close()
+        try:
+            self.native.synchronize()  # tells of a launch that gave up
+        finally:
+            self.native.close()
 
     @property
     def workspace_bytes(self):

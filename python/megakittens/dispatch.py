@@ -153,6 +153,7 @@ class Executable:
         self.inputs = graph.inputs
         self.outputs = layout["outputs"]
         self.device = device
+        self.grad_mode = torch.is_grad_enabled()  # of the calls that this is for: one of the guards
         # A place among the inputs of a call, or a constant of the graph: one without dimensions may be on the CPU beside
         # tensors on a GPU.
         self.sources = [
@@ -168,11 +169,11 @@ class Executable:
         plain = isinstance(self.outputs, list) and all(isinstance(item, dict) and "output" in item for item in self.outputs)
         if self.arguments is None or not plain:
             return None
-        return self.engine.fast_call(self.arguments, self.sources, [item["output"] for item in self.outputs], mismatch)
+        return self.engine.fast_call(self.arguments, self.sources, [item["output"] for item in self.outputs], mismatch, self.grad_mode)
 
     def __call__(self, inputs):
         tensors = [inputs[source] if isinstance(source, int) else source for source in self.sources]
-        checks.layouts(self.inputs, tensors, self.device)
+        checks.layouts(self.inputs, tensors, self.device, self.grad_mode)
         checks.overlapping(self.inputs, tensors)
         # What we make has memory, whichever mode the caller has switched on.
         with contextlib.nullcontext() if compat_calls.undisturbed() else compat.real_tensors():
