@@ -309,6 +309,16 @@ def executed_node(gm, error):
     return next((node for node in gm.graph.nodes if found and node.name == found[1]), None)
 
 
+def raised_in_function(error):
+    """The exception that the traced function itself raised, as Dynamo knows it ("ValueError: rows must be 8"); None for other
+    errors."""
+    found = re.search(r"Developer debug context: raised exception (\w+)\((.*)\)$", str(error), re.MULTILINE)
+    if found is None:
+        return None
+    texts = re.findall(r"ConstantVariable\(\w+: (.*?)\)(?=[,\]])", found[2])
+    return f"{found[1]}: {', '.join(text.strip(chr(39) + chr(34)) for text in texts)}" if texts else found[1]
+
+
 def describe_break(error):
     """Reason and place of a graph break: ("call of print", "model.py:12 in forward")."""
     reason = str(error).strip().splitlines()

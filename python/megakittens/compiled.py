@@ -173,6 +173,12 @@ def translate(error):
         return inner
     if isinstance(inner, compat.Unsupported):
         reason, place = compat.describe_break(inner)
+        raised = compat.raised_in_function(inner)
+        if raised is not None:
+            return UnsupportedError(
+                f"the function raises {raised}{' at ' + place if place else ''}, when it is traced for this call: what it does "
+                f"becomes one kernel, which raises nothing. Check arguments outside of it"
+            )
         return UnsupportedError(
             f"the function is not one graph: {reason}{' at ' + place if place else ''}. The whole function becomes one "
             f"kernel, so this call must move out of it, or be replaced by tensor operations"

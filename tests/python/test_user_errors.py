@@ -65,6 +65,18 @@ def test_a_function_without_inputs_runs_where_its_results_are(devices):
     assert devices == ["meta"]
 
 
+def test_an_exception_of_the_function_itself_is_told():
+    def f(x):
+        if x.shape[0] != 8:
+            raise ValueError("rows must be 8")
+        return x * 2
+
+    with pytest.raises(UnsupportedError, match=r"the function raises ValueError: rows must be 8 at test_user_errors.py:\d+ in f"):
+        run(f, torch.ones(4, 4))
+    with pytest.raises(UnsupportedError, match=r"the function raises KeyError: .*k.* at test_user_errors.py:\d+ in <lambda>"):
+        run(lambda x: x * {}["k"], torch.ones(4, 4))
+
+
 def test_inputs_that_require_grad_are_named_with_the_way_out():
     with pytest.raises(UnsupportedError, match=r"'x' requires grad: .*torch.no_grad\(\)"):
         run(lambda x: x * 2, torch.ones(3, requires_grad=True))
