@@ -118,7 +118,10 @@ def tests(result):
         numbers = [f"{counts['passed']} passed", f"**{counts['failed']} failed**", f"{counts['skipped']} skipped"]
         found.append(f"{runner}: " + ", ".join(text for text, count in zip(numbers, counts.values(), strict=True) if count))
     gpus = "1 GPU" if result["gpus"] == 1 else f"{result['gpus']} GPUs"
-    return f"\n`make gpu-test` with {gpus}. {'; '.join(found)}. {about(result['machine'])}\n"
+    told = "".join(f"- {line}\n" for line in result.get("told", []))
+    if told:
+        told = f"\nWhat these tests measured themselves:\n\n{told}"
+    return f"\n`make gpu-test` with {gpus}. {'; '.join(found)}. {about(result['machine'])}\n{told}"
 
 
 def promised(results):

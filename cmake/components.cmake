@@ -124,7 +124,8 @@ function(mk_gpu_programs_on_the_stand_in)
   target_link_libraries(gpu_tests_on_the_stand_in PRIVATE mk_warnings mk_test_support GTest::gtest_main)
   add_dependencies(gpu_tests_on_the_stand_in mk_stand_in_driver mk_stand_in_compiler)
   set(left_out *GpuTwins* *two_programs_on_two_streams* *replays_that_overlap* *GpuOddSizes* *MLP_1024* *mlp_1024*
-      *More/GpuRandomGraphs* *slices_and_transposes_f32 *behind_products*/f16 *GpuViews*_f16)
+      *More/GpuRandomGraphs* *slices_and_transposes_f32 *behind_products*/f16 *GpuViews*_f16
+      *GpuProducts*_f16)
   list(JOIN left_out ":" left_out)
   add_test(NAME emulator.gpu_programs_on_the_stand_in
            COMMAND gpu_tests_on_the_stand_in "--gtest_filter=*Gpu*-${left_out}")

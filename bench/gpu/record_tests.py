@@ -1,9 +1,12 @@
-"""Writes bench/results/<gpu>-tests.json from the reports of CTest and pytest that tools/gpu/test.sh names.
+"""Writes bench/results/<gpu>-tests.json from the reports of CTest and pytest that tools/gpu/test.sh names, and from what pytest
+printed.
 
-    PYTHONPATH=python:bench python bench/gpu/record_tests.py build/gpu/ctest.xml build/gpu/pytest.xml
+    PYTHONPATH=python:bench python bench/gpu/record_tests.py build/gpu/ctest.xml build/gpu/pytest.xml build/gpu/pytest.log
 """
 
 import json
+import pathlib
+import re
 import sys
 import xml.etree.ElementTree
 
@@ -17,13 +20,19 @@ def counts(path):
     return found
 
 
+def told(log):
+    """What tests say that they measured: lines as `[ready] 3 layers: ...`."""
+    return re.findall(r"^\[[a-z]+\] (.+)$", pathlib.Path(log).read_text(), re.MULTILINE)
+
+
 def main():
     import torch
     from gpu.run import ROOT, machine, short_name
 
-    ctest, pytest = sys.argv[1:]
+    ctest, pytest, log = sys.argv[1:]
     about = machine()
-    record = {"machine": about, "gpus": torch.cuda.device_count(), "tests": {"CTest": counts(ctest), "pytest": counts(pytest)}}
+    tests = {"CTest": counts(ctest), "pytest": counts(pytest)}
+    record = {"machine": about, "gpus": torch.cuda.device_count(), "tests": tests, "told": told(log)}
     (ROOT / f"bench/results/{short_name(about)}-tests.json").write_text(json.dumps(record, indent=1) + "\n")
 
 

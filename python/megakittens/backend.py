@@ -50,8 +50,10 @@ def compile_graph(gm, example_inputs, settings, name="graph", on_graph=None, run
             return compat.boxed(run)
         if settings["dry_run"]:
             return compat.boxed(lambda inputs: lowered.forward(*inputs))
-        tensors = [value for value in lowered_inputs if isinstance(value, torch.Tensor)]
+        returned = compat.returned_nodes(lowered)
+        tensors = [value for value in [*lowered_inputs, *map(compat.example_value, returned)] if isinstance(value, torch.Tensor)]
         device = tensors[0].device if tensors else torch.device("cpu")
+        checks.results(returned, device)
         with compat.real_tensors():
             arguments = len(lowered_inputs) if compat_calls.passes_through(lowered, example_inputs) else None
             executable = dispatch.Executable(graph, settings, lowered, device, static, arguments)

@@ -52,11 +52,7 @@ def inputs(labels, values):
                 )
         if value.layout is not torch.strided:
             raise UnsupportedError(f"'{label}' has layout {value.layout}; only strided tensors are supported")
-        if value.requires_grad and torch.is_grad_enabled():
-            raise UnsupportedError(
-                f"'{label}' requires grad: training is not supported so far. Call inside torch.no_grad() or "
-                f"torch.inference_mode(), or switch it off with requires_grad_(False)"
-            )
+        no_gradient(label, value, torch.is_grad_enabled())
         devices.setdefault(value.device, label)
     for label, value in zip(labels, values, strict=False):
         if compat.is_symbolic(value):
@@ -67,11 +63,37 @@ def inputs(labels, values):
     one_device(devices)
 
 
+def no_gradient(label, tensor, grad_mode):
+    """Nothing is to be differentiated, backward or forward."""
+    if tensor.requires_grad and grad_mode:
+        raise UnsupportedError(
+            f"'{label}' requires grad: training is not supported so far. Call inside torch.no_grad() or "
+            f"torch.inference_mode(), or switch it off with requires_grad_(False)"
+        )
+    if compat.has_tangent(tensor):
+        raise UnsupportedError(
+            f"'{label}' has a tangent (forward-mode differentiation), which is not supported: pass "
+            f"torch.autograd.forward_ad.unpack_dual({label}).primal, or call the function uncompiled"
+        )
+
+
 def one_device(devices):
     """`devices`: for each device a tensor that is there."""
     if len(devices) > 1:
         where = ", ".join(f"'{label}' on {device}" for device, label in devices.items())
         raise UnsupportedError(f"tensors on {len(devices)} devices: {where}. Move them to one device")
+
+
+def results(nodes, device):
+    """Every result is on the device of the inputs."""
+    for node in nodes:
+        value = compat.example_value(node)
+        if isinstance(value, torch.Tensor) and value.device != device:
+            source = compat.source_of(node)
+            raise UnsupportedError(
+                f"the result of {compat.target_name(node)}{' at ' + source if source else ''} is on '{value.device}', and the "
+                f"function runs on '{device}': make it there (device=...), or outside the compiled function"
+            )
 
 
 def devices_of(values):
@@ -86,10 +108,17 @@ def devices_of(values):
     return devices
 
 
-def layouts(inputs_of_graph, tensors):
-    """Every input has the type and layout it was captured with: guards do not look at parameters' strides."""
+def layouts(inputs_of_graph, tensors, device, grad_mode=False):
+    """Every input has the type, the layout and the device it was captured with: guards do not look at parameters' strides,
+    nor at what replaces their data. `grad_mode`: of the caller."""
     for item, tensor in zip(inputs_of_graph, tensors, strict=True):
         name, strides = item["name"], item["strides"]
+        no_gradient(name, tensor, grad_mode)
+        if tensor.device != device:
+            raise UserError(
+                f"'{name}' was on '{device}' when the function was captured, as every tensor of a call is, and is on "
+                f"'{tensor.device}' now (its module was moved?): move it back, or compile again with all tensors there"
+            )
         dtype = fx.dtype_name(tensor.dtype)
         same = dtype == item["dtype"] and list(tensor.shape) == item["sizes"]
         # The stride of a dimension of size 1 says nothing, and an empty tensor has no elements to misread.

@@ -32,7 +32,8 @@ def optimize(backend, fn):
 def weak_backend(owner, name):
     """A backend that is the owner's method of that name. Dynamo keeps backends for ever, and with code that it compiled:
     this one does not keep its owner."""
-    owner = weakref.ref(owner, lambda _: torch._dynamo.eval_frame.cached_backends.pop(id(backend), None))
+    known = torch._dynamo.eval_frame.cached_backends  # at the process's end no longer found there
+    owner = weakref.ref(owner, lambda _: known.pop(id(backend), None))
 
     def backend(gm, example_inputs):
         return getattr(owner(), name)(gm, example_inputs)
@@ -229,6 +230,18 @@ def example_value(node):
     return node.meta.get("tensor_meta") if value is None else value
 
 
+def has_tangent(tensor):
+    """Whether a tensor is a dual one, of forward-mode differentiation."""
+    forward_ad = torch.autograd.forward_ad
+    return forward_ad._current_level >= 0 and forward_ad.unpack_dual(tensor).tangent is not None
+
+
+def returned_nodes(gm):
+    """The nodes whose results a graph returns."""
+    (output,) = gm.graph.find_nodes(op="output")
+    return output.all_input_nodes
+
+
 def is_symbolic(size):
     """A size that is not one number in every call."""
     if not isinstance(size, (torch.SymInt, torch.SymFloat, torch.SymBool)):
@@ -294,6 +307,16 @@ def executed_node(gm, error):
     """The node of Dynamo's graph at which running it failed, by what PyTorch adds to the message; None if it does not."""
     found = re.search(r"While executing %(\w+)", str(error))
     return next((node for node in gm.graph.nodes if found and node.name == found[1]), None)
+
+
+def raised_in_function(error):
+    """The exception that the traced function itself raised, as Dynamo knows it ("ValueError: rows must be 8"); None for other
+    errors."""
+    found = re.search(r"Developer debug context: raised exception (\w+)\((.*)\)$", str(error), re.MULTILINE)
+    if found is None:
+        return None
+    texts = re.findall(r"ConstantVariable\(\w+: (.*?)\)(?=[,\]])", found[2])
+    return f"{found[1]}: {', '.join(text.strip(chr(39) + chr(34)) for text in texts)}" if texts else found[1]
 
 
 def describe_break(error):

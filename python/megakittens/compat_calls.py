@@ -18,6 +18,11 @@ def stance():
     return torch._dynamo.eval_frame, "_stance", default if default.stance == "default" else object()
 
 
+def no_tangents():
+    """The same of forward-mode differentiation, of which guards see nothing."""
+    return torch.autograd.forward_ad, "_current_level", -1
+
+
 def undisturbed():
     """No torch-dispatch mode, no tracing. Whoever looks at a tensor as Dynamo's guards do need not ask."""
     return torch._C._len_torch_dispatch_stack() == 0 and not torch._C._is_tracing()
@@ -35,6 +40,24 @@ def frame_function(fn):
         return fn(*args, **kwargs)
 
     return types.FunctionType(call.__code__.replace(), globals(), type(fn).__name__, None, call.__closure__)
+
+
+def shape_of(module):
+    """What runs around and in a module's own frame that no guard sees: hooks of all modules, and the class's forward with its
+    code and defaults. None for what is no module."""
+    if not isinstance(module, torch.nn.Module):
+        return None
+    forward = type(module).forward
+    own = [getattr(forward, name, None) for name in ("__code__", "__defaults__", "__kwdefaults__")]
+    return [forward, *own, *GLOBAL_HOOKS[0].values(), *GLOBAL_HOOKS[1].values()]
+
+
+GLOBAL_HOOKS = torch.nn.modules.module._global_forward_pre_hooks, torch.nn.modules.module._global_forward_hooks
+
+
+def same_shape(then, now):
+    """Whether two answers of shape_of are the same objects."""
+    return then is now or len(then) == len(now) and all(a is b for a, b in zip(then, now, strict=True))
 
 
 def has_hooks(fn):

@@ -7,7 +7,7 @@ import threading
 from megakittens import _core, checks, compat, compat_calls, fast
 from megakittens.backend import compile_graph
 from megakittens.cuda import COMPILES
-from megakittens.errors import Error, UnsupportedError, UserError
+from megakittens.errors import Error, ExecutionError, UnsupportedError, UserError
 from megakittens.signature import Signature
 
 compat.keep_device_guard()
@@ -25,11 +25,17 @@ class Compiled(_core.FormCaller):
         self._mk_run = run
         self.graphs = []
         self.executables = []
+        self._mk_closed = False
+        self._mk_begin()
+
+    def _mk_begin(self):
+        """Knows nothing yet of how the original is called."""
+        fn = self._mk_original
+        self._mk_shape = compat_calls.shape_of(fn)
         self._mk_function = function = compat_calls.frame_function(fn)
         self._mk_fast = fast.FastCalls(function, None if function is fn else fn) if function is not None else None
         self._forms = ()
         self._mk_looked = 0  # so many executables were known to `_mk_fast`
-        self._mk_closed = False
         backend = compat.weak_backend(self, "_mk_backend")
         self._mk_compiled = compat.optimize(backend, function or fn)
         self._mk_hooked = compat.optimize(backend, fn)  # a module whose hooks run around what is compiled
@@ -73,6 +79,10 @@ class Compiled(_core.FormCaller):
             raise UserError(f"'{self._mk_name()}' was closed: compile it again")
 
     def _mk_trace(self, args, kwargs):
+        if not compat_calls.same_shape(self._mk_shape, compat_calls.shape_of(self._mk_original)):
+            self.graphs.clear()
+            self.executables.clear()
+            self._mk_begin()
         compiled = self._mk_hooked if compat_calls.has_hooks(self._mk_original) else self._mk_compiled
         while True:
             try:
@@ -102,15 +112,22 @@ class Compiled(_core.FormCaller):
         """Waits for the GPU, and raises ExecutionError where a launch gave up."""
         if self._mk_closed:
             return  # close() has waited
-        for executable in self.executables:
-            executable.engine.synchronize()
+        _of_each(self.executables, lambda engine: engine.synchronize())
 
     def close(self):
-        """Waits for the GPU and gives back the memory of every captured shape. A later call raises UserError."""
+        """Waits for the GPU and gives back the memory of every captured shape. A later call raises UserError; this one
+        ExecutionError, where a launch gave up and nobody was told."""
         with _tracing:
-            for executable in self.executables:
-                executable.engine.close()
+            if self._mk_closed:
+                return
+            failed = None
+            try:
+                _of_each(self.executables, lambda engine: engine.close())
+            except ExecutionError as error:
+                failed = error
             self._mk_closed, self._mk_fast, self._forms = True, None, ()
+            if failed is not None:
+                raise failed
 
     @property
     def workspace_bytes(self):
@@ -137,6 +154,18 @@ class Compiled(_core.FormCaller):
         return getattr(self._mk_original, name)
 
 
+def _of_each(executables, action):
+    """`action(engine)` for all of them, whatever one raises; then the first error."""
+    errors = []
+    for executable in executables:
+        try:
+            action(executable.engine)
+        except Error as error:
+            errors.append(error)
+    if errors:
+        raise errors[0]
+
+
 def translate(error):
     """Our exception for one of Dynamo's."""
     inner = compat.inner_error(error)
@@ -144,6 +173,12 @@ def translate(error):
         return inner
     if isinstance(inner, compat.Unsupported):
         reason, place = compat.describe_break(inner)
+        raised = compat.raised_in_function(inner)
+        if raised is not None:
+            return UnsupportedError(
+                f"the function raises {raised}{' at ' + place if place else ''}, when it is traced for this call: what it does "
+                f"becomes one kernel, which raises nothing. Check arguments outside of it"
+            )
         return UnsupportedError(
             f"the function is not one graph: {reason}{' at ' + place if place else ''}. The whole function becomes one "
             f"kernel, so this call must move out of it, or be replaced by tensor operations"

@@ -1,5 +1,7 @@
 """The engine that runs a program on the GPU where the inputs are: one launch a call, on PyTorch's current stream."""
 
+import sys
+
 import torch
 
 from megakittens import _core, checks, compat, compat_calls, compat_tensors, fx
@@ -21,19 +23,20 @@ def with_memory(action):
     except CapacityError:
         if compat.capturing():  # memory cannot be given back now
             raise
+    _buried.clear()
     compat.empty_cache()
     return action()
 
 
-_buried = []  # programs that ended during a capture
+_buried = []  # programs that ended during a capture, until the next time that memory can be given back
 
 
 class Program(_core.CudaProgram):
     """A program whose end waits while the stream captures: the collector may come at any time, and giving the memory back
     would break the capture."""
 
-    def __del__(self):
-        if compat.capturing():
+    def __del__(self, finalizing=sys.is_finalizing):
+        if not finalizing() and compat.capturing():
             _buried.append(self)
 
 
@@ -97,7 +100,7 @@ class CudaEngine(Engine):
         self.outputs = [Output(self.program, number) for number, kind in enumerate(kinds) if kind == "output"]
         self.places = self._places()
         self.reuse = settings["reuse_outputs"]
-        self.kept = None
+        self.kept = None  # where results are reused, the tensors whose memory they share
 
     def _places(self):
         """For each result: the number of the input it shows, or which of the call's tensors and how."""
@@ -126,7 +129,7 @@ class CudaEngine(Engine):
             compat_calls.note_written(written)
         return [self._result(tensors, shown, number, port) for number, port in self.places]
 
-    def fast_call(self, arguments, sources, results, mismatch):
+    def fast_call(self, arguments, sources, results, mismatch, grad_mode):
         if any(number is None or not self.outputs[number].whole for number, _ in self.places):
             return None
         kinds = compat_tensors.kinds([TORCH_DTYPES[item["dtype"]] for item in self.graph.inputs], self.device)
@@ -144,6 +147,7 @@ class CudaEngine(Engine):
                 "tensor_type": torch.Tensor,
                 "parameter_type": torch.nn.Parameter,
                 "mismatch": mismatch,
+                "grad_mode": grad_mode,
                 "execution_error": ExecutionError,
                 "empty": None if self.reuse else compat_calls.quick_empty(self.device),
                 "current_device": compat_calls.current_device(),
@@ -169,12 +173,16 @@ class CudaEngine(Engine):
         }
 
     def _allocate(self):
-        if self.reuse and self.kept is not None:
-            return self.kept
-        made = self._fresh()
-        if self.reuse:
-            self.kept = made
-        return made
+        # What a captured graph writes belongs to the graph, which may live longer than this.
+        if not self.reuse or compat.capturing():
+            return self._fresh()
+        if self.kept is None or any(tensor.untyped_storage().nbytes() < needed for tensor, needed in self.kept):
+            with torch.inference_mode(False):
+                self.kept = [(tensor, tensor.untyped_storage().nbytes()) for tensor in self._fresh()]
+        else:
+            compat_calls.note_written([tensor for tensor, _ in self.kept])
+        # The caller's own objects: what becomes of their shapes, their data or their history is not the next call's.
+        return [tensor.detach() for tensor, _ in self.kept]
 
     def _fresh(self):
         return [output.allocate(self.device) for output in self.outputs]
@@ -202,13 +210,19 @@ class CudaEngine(Engine):
         return results
 
     def synchronize(self):
+        if not compat.capturing():
+            _buried.clear()
         self.native.synchronize()
 
     def close(self):
         if compat.capturing():
             raise UserError(f"'{self.graph.name}' cannot be closed during a capture, which it would break: end the capture first")
         self.kept = None
-        self.native.close()
+        _buried.clear()
+        try:
+            self.native.synchronize()  # tells of a launch that gave up
+        finally:
+            self.native.close()
 
     @property
     def workspace_bytes(self):

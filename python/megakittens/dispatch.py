@@ -29,10 +29,10 @@ def _say_once(text):
 class ReferenceEngine(Engine):
     """Evaluates the graph plainly on the CPU: slow, and right by construction."""
 
-    def __init__(self, graph, settings, *_):
+    def __init__(self, graph, settings, device, *_):
         self.graph = graph
         self.numerics = "eager" if settings["numerics"] == "eager" else "exact"
-
+        self.device = device
 
     def run(self, tensors):
         spans = [item["span"] for item in self.graph.inputs]
@@ -54,8 +54,8 @@ class ReferenceEngine(Engine):
                 results.append(view_of_input(tensors[output["input"]], output))
                 continue
             if output["root"] not in memory:
-                device, dtype = tensors[0].device if tensors else "cpu", TORCH_DTYPES[output["dtype"]]
-                memory[output["root"]] = torch.empty(output["span"], device=device, dtype=dtype)
+                dtype = TORCH_DTYPES[output["dtype"]]
+                memory[output["root"]] = torch.empty(output["span"], device=self.device, dtype=dtype)
             result = memory[output["root"]].as_strided(output["sizes"], output["strides"], output["offset"])
             # Where a result repeats elements each is written once.
             once = tuple(slice(0, 1) if stride == 0 else slice(None) for stride in output["strides"])
@@ -152,9 +152,12 @@ class Executable:
         self.graph = graph
         self.inputs = graph.inputs
         self.outputs = layout["outputs"]
-        # A place among the inputs of a call, or a constant of the graph.
+        self.device = device
+        self.grad_mode = torch.is_grad_enabled()  # of the calls that this is for: one of the guards
+        # A place among the inputs of a call, or a constant of the graph: one without dimensions may be on the CPU beside
+        # tensors on a GPU.
         self.sources = [
-            place if isinstance(place, int) else fx.attribute(gm, place) for place in layout["inputs"]
+            place if isinstance(place, int) else fx.attribute(gm, place).to(device) for place in layout["inputs"]
         ]
         weights = [not isinstance(source, int) or source in static for source in self.sources]
         self.engine = engine_for(graph, settings, device, weights)
@@ -166,11 +169,11 @@ class Executable:
         plain = isinstance(self.outputs, list) and all(isinstance(item, dict) and "output" in item for item in self.outputs)
         if self.arguments is None or not plain:
             return None
-        return self.engine.fast_call(self.arguments, self.sources, [item["output"] for item in self.outputs], mismatch)
+        return self.engine.fast_call(self.arguments, self.sources, [item["output"] for item in self.outputs], mismatch, self.grad_mode)
 
     def __call__(self, inputs):
         tensors = [inputs[source] if isinstance(source, int) else source for source in self.sources]
-        checks.layouts(self.inputs, tensors)
+        checks.layouts(self.inputs, tensors, self.device, self.grad_mode)
         checks.overlapping(self.inputs, tensors)
         # What we make has memory, whichever mode the caller has switched on.
         with contextlib.nullcontext() if compat_calls.undisturbed() else compat.real_tensors():

@@ -8,10 +8,10 @@ class Engine:
     program = None
     workspace_bytes = 0
 
-    def fast_call(self, arguments, sources, results, mismatch):
+    def fast_call(self, arguments, sources, results, mismatch, grad_mode):
         """A function of a call's tensors (`arguments` of them) to a tuple of results, which raises `mismatch` where they are not as
         captured; or None. `sources` are the graph's inputs: places among those tensors, or constants; `results` are numbers
-        of the graph's outputs."""
+        of the graph's outputs; in `grad_mode` no tensor may require a gradient."""
         return None
 
     def synchronize(self):

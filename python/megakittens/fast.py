@@ -37,7 +37,11 @@ SOURCE = """
 
 # What Dynamo's guards do not look at: a function's own parts, and the hooks of a module that is called.
 FUNCTION_CHANGED = "not mk_function_is(mk_function, mk_code, mk_defaults, mk_kwdefaults)"
-MODULE_CHANGED = "mk_module._forward_hooks or mk_module._forward_pre_hooks"
+MODULE_CHANGED = (
+    "mk_module._forward_hooks or mk_module._forward_pre_hooks or mk_hooks_before or mk_hooks_behind"
+    " or mk_type(mk_module).forward is not mk_forward"
+    " or not mk_function_is(mk_forward, mk_code, mk_defaults, mk_kwdefaults)"
+)
 
 
 class FastCalls:
@@ -88,16 +92,22 @@ class FastCalls:
         if not wrapper.root.check(values):
             return None  # of another call: Dynamo has compiled several since
         guards = compat_guards.split(wrapper, values)
-        attributes = (compat_calls.stance(), *guards.attributes)
+        attributes = (compat_calls.stance(), compat_calls.no_tangents(), *guards.attributes)
+        own = function if self.module is None else type(self.module).forward
+        if not isinstance(own, types.FunctionType):
+            return None
         ours = {
             "mk_compiling": compat_calls.is_compiling,
             "mk_wrapper": wrapper,
             "mk_function": function,
             "mk_function_is": _core.function_is,
-            "mk_code": function.__code__,
-            "mk_defaults": function.__defaults__,
-            "mk_kwdefaults": function.__kwdefaults__,
+            "mk_code": own.__code__,
+            "mk_defaults": own.__defaults__,
+            "mk_kwdefaults": own.__kwdefaults__,
             "mk_module": self.module,
+            "mk_forward": own,
+            "mk_hooks_before": compat_calls.GLOBAL_HOOKS[0],
+            "mk_hooks_behind": compat_calls.GLOBAL_HOOKS[1],
             **{f"mk_module_{name}": module for module, name, _ in attributes},
             **{f"mk_value_{name}": value for _, name, value in attributes},
             "mk_undisturbed": compat_calls.undisturbed,

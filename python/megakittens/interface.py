@@ -18,7 +18,7 @@ def compile(fn=None, **options):
     stops after capture and returns what PyTorch computes; fusion=False keeps one node an operation; numerics="eager"
     rounds after each operation as PyTorch does, "fused" keeps fp32 inside a chain; check=True proves on the emulator that
     every access is ordered (slower); device="emulator" or "reference" runs somewhere else than on the inputs' device;
-    reuse_outputs=True gives the same result tensors in every call.
+    reuse_outputs=True puts the results of every call into the same memory.
     """
     settings = checks.settings(**options)
     if fn is None:

@@ -52,12 +52,21 @@ bool FastCall::ask_for(const Input& input, PyObject* tensor, CuPointer& address)
   return true;
 }
 
+bool FastCall::wants_gradient(PyObject* tensor) const {
+  if (!grad_mode_ || (readable_ && torch_tensor::fields(tensor).autograd == nullptr)) return false;
+  static PyObject* const name = PyUnicode_InternFromString("requires_grad");
+  const nb::object wants = nb::steal(PyObject_GetAttr(tensor, name));
+  if (!wants.is_valid()) PyErr_Clear();
+  return wants.ptr() != Py_False;
+}
+
 bool FastCall::inputs_fit(PyObject* const* arguments, std::span<CuPointer> addresses) const {
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     const Input& input = inputs_[i];
     PyObject* tensor = input.place < 0 ? input.constant.ptr() : arguments[input.place];
     const auto* type = reinterpret_cast<PyObject*>(Py_TYPE(tensor));
     if (type != tensor_type_.ptr() && type != parameter_type_.ptr()) return false;
+    if (wants_gradient(tensor)) return false;
     if (readable_ ? !look_at(input, tensor, addresses[i]) : !ask_for(input, tensor, addresses[i])) return false;
     if (addresses[i] % kAlignment != 0 || (addresses[i] == 0 && input.bytes != 0)) return false;
   }

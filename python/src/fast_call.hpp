@@ -42,6 +42,8 @@ class FastCall {
   /// Whether the tensor is as it was captured, and where: from its fields, or asked of PyTorch.
   bool look_at(const Input& input, PyObject* tensor, runtime::CuPointer& address) const;
   bool ask_for(const Input& input, PyObject* tensor, runtime::CuPointer& address) const;
+  /// Whether a gradient would be asked for through this tensor.
+  bool wants_gradient(PyObject* tensor) const;
   bool inputs_fit(PyObject* const* arguments, std::span<runtime::CuPointer> addresses) const;
   /// The call's output tensors as a tuple, or null.
   PyObject* make_outputs() const;
@@ -66,6 +68,7 @@ class FastCall {
   bool results_are_outputs_ = true;     // in their order
   std::size_t arguments_ = 0;
   bool any_mutated_ = false;
+  bool grad_mode_ = false;
   nanobind::object tensor_type_, parameter_type_;
   nanobind::object mismatch_, execution_error_;
   nanobind::object empty_;           // (sizes, strides, dtype) -> tensor on the current device; or None

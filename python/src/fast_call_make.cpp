@@ -45,6 +45,7 @@ FastCall::FastCall(nb::object program, const nb::dict& description)
       api_(exchange_api(description["exchange"])),
       results_(nb::cast<std::vector<std::uint32_t>>(description["results"])),
       arguments_(nb::cast<std::size_t>(description["arguments"])),
+      grad_mode_(nb::cast<bool>(description["grad_mode"])),
       tensor_type_(description["tensor_type"]),
       parameter_type_(description["parameter_type"]),
       mismatch_(description["mismatch"]),

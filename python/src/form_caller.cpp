@@ -36,6 +36,20 @@ PyObject* call_otherwise(PyObject* self, PyObject* const* arguments, Py_ssize_t 
   return PyObject_CallMethodObjArgs(self, method, positional.ptr(), named.ptr(), nullptr);
 }
 
+/// Whether the error that is set is that the arguments do not fit a function's parameters: raised before any of its
+/// code ran. A form has those that its function had. Clears it then.
+bool did_not_fit() {
+  PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
+  PyErr_Fetch(&type, &value, &trace);
+  if (trace == nullptr && type != nullptr && PyErr_GivenExceptionMatches(type, PyExc_TypeError) != 0) {
+    Py_DECREF(type);
+    Py_XDECREF(value);
+    return true;
+  }
+  PyErr_Restore(type, value, trace);
+  return false;
+}
+
 PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t flags, PyObject* names) {
   const Py_ssize_t count = PyVectorcall_NARGS(flags);
   const nb::object forms = nb::borrow(self_of(self)->forms);  // another thread may put others in their place
@@ -43,7 +57,7 @@ PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t flags, Py
   for (Py_ssize_t i = 0; i < known; ++i) {
     PyObject* form = PyTuple_GET_ITEM(forms.ptr(), i);
     nb::object result = nb::steal(PyObject_Vectorcall(form, arguments, static_cast<std::size_t>(count), names));
-    if (result.ptr() == missed) continue;
+    if (result.ptr() == missed || (!result.is_valid() && did_not_fit())) continue;
     static PyObject* const method = PyUnicode_InternFromString("_prefer");
     if (i > 0 && result.is_valid() && !nb::steal(PyObject_CallMethodOneArg(self, method, form)).is_valid())
       return nullptr;

@@ -38,7 +38,7 @@ MK_DEVICE void init_barriers(uint32_t base, uint32_t warp) {
     for (uint32_t i = 0; i < B::kPages; ++i) device::name_shared(base + i * B::kPageBytes, "page", i);
     for (uint32_t i = 0; i < B::kSlots; ++i) device::name_shared(base + S::kSlots + i * S::kSlotBytes, "slot", i);
   }
-  ptx::fence_mbarrier_init_release_cluster();
+  ptx::fence_mbarrier_init_release_cluster();  // row 14
 }
 
 /// The warps of which one lane works.

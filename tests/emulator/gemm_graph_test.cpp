@@ -5,6 +5,7 @@
 
 #include "ir/builder.hpp"
 #include "support/graphs.hpp"
+#include "support/product_graphs.hpp"
 #include "support/run_graph.hpp"
 #include "support/tiled_products.hpp"
 
@@ -12,36 +13,19 @@ namespace megakittens::test {
 namespace {
 
 using ir::DType;
-using ir::Extents;
 using ir::Handle;
 using ir::PointwiseOp;
 
 constexpr DType kTypes[] = {DType::bf16, DType::f16, DType::f32};
 
-Handle transposed(const Handle& x) {
-  return seen(x, x.view.transpose(-1, -2));
-}
-
-struct Size {
-  std::int64_t m, n, k;
-};
-
-/// An input that shows [.., rows, columns], stored as it is or transposed.
-Handle matrix(ir::Builder& b, DType dtype, std::int64_t rows, std::int64_t columns, bool turned) {
-  return turned ? transposed(b.input("t", dtype, {columns, rows})) : b.input("m", dtype, {rows, columns});
-}
-
-std::string compare_products(DType dtype, const Size& size, RunSetup setup = small_machine()) {
-  ir::Builder b;
-  for (bool turn_a : {false, true})
-    for (bool turn_b : {false, true})
-      b.output(b.matmul(matrix(b, dtype, size.m, size.k, turn_a), matrix(b, dtype, size.k, size.n, turn_b)));
-  return run_and_compare(b.build(), setup, product_tolerance(dtype, size.k));
+std::string compare_products(DType dtype, const ProductSize& size, RunSetup setup = small_machine()) {
+  return run_and_compare(products_in_all_layouts(dtype, size), setup, product_tolerance(dtype, size.k));
 }
 
 TEST(GemmGraph, every_transposition_and_every_tail_agrees_with_the_reference) {
   for (DType dtype : kTypes)
-    for (const Size& size : {Size{136, 264, 72}, Size{128, 256, 64}, Size{8, 8, 8}, Size{1, 24, 200}})
+    for (const ProductSize& size :
+         {ProductSize{136, 264, 72}, ProductSize{128, 256, 64}, ProductSize{8, 8, 8}, ProductSize{1, 24, 200}})
       EXPECT_EQ(compare_products(dtype, size), "")
           << ir::name_of(dtype) << " " << size.m << " " << size.n << " " << size.k;
 }
@@ -62,91 +46,51 @@ TEST(GemmGraph, every_tile_and_two_of_them_in_one_product_agree_with_the_referen
 }
 
 TEST(GemmGraph, batches_in_two_tiles_agree_with_the_reference) {
-  ir::Builder b;
-  b.output(b.matmul(b.input("a", DType::bf16, {2, 520, 520}), b.input("b", DType::bf16, {2, 520, 136})));
   RunSetup setup = small_machine();
   setup.schedule.config.sms = 3;
   setup.integers = true;
-  GraphRun run(b.build(), setup);
+  GraphRun run(batches_in_two_tiles(), setup);
   EXPECT_EQ(tiles_of(run.program()).size(), 2U);
   EXPECT_EQ(problem_of(run.launch(), {}), "");
 }
 
 TEST(GemmGraph, odd_sizes_and_a_depth_of_one_or_1001_take_any_road) {
   for (DType dtype : kTypes)
-    for (const Size& size : {Size{3, 5, 1001}, Size{7, 130, 1}, Size{131, 3, 65}, Size{1, 1, 1}, Size{40, 33, 257}})
+    for (const ProductSize& size : {ProductSize{3, 5, 1001}, ProductSize{7, 130, 1}, ProductSize{131, 3, 65},
+                                    ProductSize{1, 1, 1}, ProductSize{40, 33, 257}})
       EXPECT_EQ(compare_products(dtype, size), "")
           << ir::name_of(dtype) << " " << size.m << " " << size.n << " " << size.k;
 }
 
 TEST(GemmGraph, sizes_of_zero_give_zeros_or_nothing) {
   for (DType dtype : kTypes) {
-    for (const Size& size : {Size{0, 8, 8}, Size{8, 0, 8}, Size{9, 17, 0}})
+    for (const ProductSize& size : {ProductSize{0, 8, 8}, ProductSize{8, 0, 8}, ProductSize{9, 17, 0}})
       EXPECT_EQ(compare_products(dtype, size), "") << ir::name_of(dtype);
-    ir::Builder b;
-    Handle empty = b.matmul(b.input("a", dtype, {40, 0}), b.input("b", dtype, {0, 136}));
-    b.output(b.add(empty, b.input("bias", dtype, {136})));
-    EXPECT_EQ(run_and_compare(b.build(), small_machine()), "") << ir::name_of(dtype);
+    EXPECT_EQ(run_and_compare(a_bias_alone(dtype), small_machine()), "") << ir::name_of(dtype);
   }
 }
 
 TEST(GemmGraph, batches_broadcast_on_either_side) {
-  const std::pair<Extents, Extents> batches[] = {{{3}, {3}}, {{3}, {1}}, {{}, {3}}, {{2, 1}, {3}}, {{2, 3}, {2, 3}}};
-  for (DType dtype : kTypes) {
-    for (bool odd : {false, true}) {
-      ir::Builder b;
-      for (auto [left, right] : batches) {
-        const std::int64_t m = odd ? 9 : 24, k = odd ? 35 : 72, n = odd ? 11 : 40;
-        Extents turned = right;
-        left.insert(left.end(), {m, k});
-        right.insert(right.end(), {k, n});
-        turned.insert(turned.end(), {n, k});
-        Handle a = b.input("a", dtype, left);
-        b.output(b.matmul(a, b.input("b", dtype, right)));
-        b.output(b.matmul(a, transposed(b.input("t", dtype, turned))));
-      }
-      EXPECT_EQ(run_and_compare(b.build(), small_machine(), product_tolerance(dtype, 72)), "")
+  for (DType dtype : kTypes)
+    for (bool odd : {false, true})
+      EXPECT_EQ(run_and_compare(broadcast_batches(dtype, odd), small_machine(), product_tolerance(dtype, 72)), "")
           << ir::name_of(dtype) << " " << odd;
-    }
-  }
 }
 
 TEST(GemmGraph, sliced_operands_are_read_where_they_lie) {
-  for (DType dtype : kTypes) {
-    ir::Builder b;
-    Handle x = b.input("x", dtype, {4, 150, 160});
-    Handle a = seen(x, x.view.select(0, 1).slice(0, 3, 133).slice(1, 8, 80));
-    Handle n_major = seen(x, x.view.select(0, 2).slice(0, 0, 72).slice(1, 16, 152));
-    Handle k_major = transposed(seen(x, x.view.select(0, 3).slice(0, 1, 150, 2).slice(1, 8, 80)));
-    Handle crooked = seen(x, x.view.select(1, 5).slice(1, 3, 75).transpose(0, 1));
-    Handle stepped = seen(x, x.view.select(0, 0).slice(1, 0, 144, 2));
-    b.output(b.matmul(a, n_major));
-    b.output(b.matmul(a, k_major));
-    b.output(b.matmul(a, crooked));
-    b.output(b.matmul(stepped, n_major));
-    b.output(b.matmul(transposed(n_major), transposed(a)));
-    EXPECT_EQ(run_and_compare(b.build(), small_machine(), product_tolerance(dtype, 72)), "") << ir::name_of(dtype);
-  }
+  for (DType dtype : kTypes)
+    EXPECT_EQ(run_and_compare(sliced_operands(dtype), small_machine(), product_tolerance(dtype, 72)), "")
+        << ir::name_of(dtype);
 }
 
 TEST(GemmGraph, a_transpose_of_a_transpose_is_the_matrix_itself) {
-  ir::Builder b;
-  Handle a = b.input("a", DType::bf16, {40, 64}), w = b.input("w", DType::bf16, {64, 72});
-  b.output(b.matmul(a, transposed(transposed(w))));
-  b.output(b.matmul(transposed(transposed(a)), w));
-  EXPECT_EQ(run_and_compare(b.build(), small_machine(), product_tolerance(DType::bf16, 64)), "");
+  EXPECT_EQ(run_and_compare(transposes_of_transposes(), small_machine(), product_tolerance(DType::bf16, 64)), "");
 }
 
 TEST(GemmGraph, transpose_folded_blindly) {
-  // Permutations that move a batch dimension are no transposition of the matrix.
-  for (DType dtype : kTypes) {
-    ir::Builder b;
-    Handle x = b.input("x", dtype, {24, 40, 32}), w = b.input("w", dtype, {32, 24, 40});
-    b.output(b.matmul(seen(x, x.view.permute({1, 0, 2})), seen(w, w.view.permute({2, 0, 1}))));
-    b.output(b.matmul(seen(x, x.view.permute({2, 1, 0})), seen(w, w.view.permute({0, 1, 2}))));
-    b.output(b.matmul(seen(x, x.view.permute({1, 2, 0})), seen(w, w.view.permute({2, 1, 0}))));
-    EXPECT_EQ(run_and_compare(b.build(), small_machine(), product_tolerance(dtype, 40)), "") << ir::name_of(dtype);
-  }
+  for (DType dtype : kTypes)
+    EXPECT_EQ(run_and_compare(permuted_batches(dtype), small_machine(), product_tolerance(dtype, 40)), "")
+        << ir::name_of(dtype);
 }
 
 TEST(GemmGraph, misaligned_inputs_give_the_same_products) {

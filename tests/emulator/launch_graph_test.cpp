@@ -6,6 +6,7 @@
 #include "ir/builder.hpp"
 #include "ops/icodes.hpp"
 #include "support/graphs.hpp"
+#include "support/product_graphs.hpp"
 #include "support/run_graph.hpp"
 
 namespace megakittens::test {
@@ -16,23 +17,7 @@ using ir::Handle;
 using ir::PointwiseOp;
 using program::QueueMode;
 
-/// Products, tiled and general pointwise nodes, and updates in place that all wait for each other.
-ir::Graph mixture() {
-  ir::Builder b;
-  Handle x = b.input("x", DType::bf16, {264, 136}), w = b.input("w", DType::bf16, {136, 136});
-  Handle cache = b.input("cache", DType::bf16, {400, 136});
-  Handle h = b.relu(b.matmul(x, w));
-  Handle g = b.mul(h, x);
-  Handle updated = b.assign(seen(cache, cache.view.slice(0, 7, 271)), g);
-  Handle odd = b.relu(seen(updated, updated.view.slice(0, 1, 300, 3).slice(1, 1, 130)));
-  Handle y = b.add(b.matmul(seen(updated, updated.view.slice(0, 0, 264)), w), h);
-  b.output(b.add(y, b.matmul(g, seen(w, w.view.transpose(0, 1)))));
-  b.output(odd);
-  return b.build();
-}
-
-// Intermediate sums of magnitude 16 to 32 cancel: where another order of summation rounds one of them the other way, a
-// result differs by that magnitude's unit in the last place.
+/// Room for its sums that cancel.
 constexpr Tolerance kMixture{.absolute = 0.125F, .relative = 0.02F};
 
 struct MachineShape {
@@ -117,19 +102,6 @@ TEST(LaunchGraph, output_buffers_shared_between_calls) {
   const RunResult first = run.launch(1, {}), second = run.launch(2, {}), again = run.launch(1, {});
   EXPECT_NE(difference(first.outputs, second.outputs), "");
   EXPECT_EQ(difference(first.outputs, again.outputs), "");
-}
-
-// One tile reads what twenty nodes wrote: more waits than an instruction holds; and one tile is read by many groups.
-ir::Graph many_writers() {
-  ir::Builder b;
-  Handle t = b.relu(b.input("x", DType::bf16, {24, 136}));
-  for (int i = 0; i < 20; ++i) {
-    Handle part = b.pointwise(PointwiseOp::mul, b.input("part", DType::bf16, {136}), i + 1);
-    t = b.assign(seen(t, t.view.select(0, i)), part);
-  }
-  b.output(b.relu(t));
-  for (int i = 1; i < 20; ++i) b.output(b.relu(seen(t, t.view.slice(0, 0, i + 1))));
-  return b.build();
 }
 
 TEST(LaunchGraph, waits_and_arrivals_beyond_an_instruction_are_joined) {

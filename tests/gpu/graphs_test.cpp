@@ -8,6 +8,7 @@
 
 #include "gpu/fixture.hpp"
 #include "support/checked_programs.hpp"
+#include "support/product_graphs.hpp"
 #include "support/random_graph.hpp"
 #include "support/run_graph.hpp"
 #include "support/view_graphs.hpp"
@@ -75,19 +76,53 @@ void expect_values(const ir::Graph& graph, const RunSetup& inputs, const passes:
   }
 }
 
-std::vector<std::string> names_of_view_graphs() {
+/// Tests are registered by name; each takes its graph from the list, which is made once.
+using GraphList = const std::vector<NamedGraph>& (*)();
+
+const std::vector<NamedGraph>& all_views() {
+  static const std::vector<NamedGraph> graphs = view_graphs();
+  return graphs;
+}
+
+const std::vector<NamedGraph>& all_products() {
+  static const std::vector<NamedGraph> graphs = product_graphs();
+  return graphs;
+}
+
+std::vector<std::string> names(GraphList list) {
   std::vector<std::string> names;
-  for (const auto& [name, graph] : view_graphs()) names.push_back(name);
+  for (const auto& [name, graph] : list()) names.push_back(name);
   return names;
 }
 
+const ir::Graph& graph_called(GraphList list, const std::string& name) {
+  return std::ranges::find(list(), name, &NamedGraph::name)->graph;
+}
+
 class GpuViews : public Gpu, public testing::WithParamInterface<std::string> {};
-INSTANTIATE_TEST_SUITE_P(All, GpuViews, testing::ValuesIn(names_of_view_graphs()),
+INSTANTIATE_TEST_SUITE_P(All, GpuViews, testing::ValuesIn(names(all_views)),
                          [](const auto& param) { return param.param; });
 
 TEST_P(GpuViews, are_right) {
-  for (const auto& [name, graph] : view_graphs())
-    if (name == GetParam()) expect_values(graph, {});
+  expect_values(graph_called(all_views, GetParam()), {});
+}
+
+class GpuProducts : public Gpu, public testing::WithParamInterface<std::string> {};
+INSTANTIATE_TEST_SUITE_P(All, GpuProducts, testing::ValuesIn(names(all_products)),
+                         [](const auto& param) { return param.param; });
+
+TEST_P(GpuProducts, are_right_and_of_whole_numbers_have_the_emulators_bits) {
+  const ir::Graph& graph = graph_called(all_products, GetParam());
+  // Its sums cancel: of other numbers its last bits depend on their order.
+  if (GetParam() != "mixture") expect_right(graph);
+  schedule::ScheduleOptions few;
+  few.config.sms = 3;
+  for (const Configuration& configuration : kConfigurations) {
+    DeviceRun run(graph, configuration.options(few));
+    run.take_integers();
+    run.run();
+    EXPECT_EQ(run.difference_from_emulator(), "") << configuration.text();
+  }
 }
 
 constexpr int kSeedsOfATest = 6;

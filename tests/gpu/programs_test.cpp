@@ -184,7 +184,7 @@ TEST_F(Gpu, two_programs_on_two_streams_stay_apart) {
   }
 }
 
-TEST_F(Gpu, a_wait_that_cannot_end_is_an_error_and_the_next_call_is_right) {
+TEST_F(Gpu, a_wait_that_cannot_end_is_an_error_each_time_and_harms_no_other_program) {
   const ir::Graph graph = mlp(256, 256, 2);
   for (const Configuration& configuration : kConfigurations) {
     SCOPED_TRACE(configuration.text());

@@ -329,5 +329,7 @@ def test_arguments_reach_the_usual_way_as_they_were_given():
     assert caller(1, *[2, 3], a=4, **{"b": 5}) == ((1, 2, 3), {"a": 4, "b": 5})
     caller._forms = (lambda a, *rest, b: _core.MISSED,)
     assert caller(1, 2, b=3) == ((1, 2), {"b": 3})
-    with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 'b'"):
+    assert caller(1) == ((1,), {})  # a form has the parameters that its function had once
+    caller._forms = (lambda a: len(a),)
+    with pytest.raises(TypeError, match="has no len"):
         caller(1)

@@ -1,6 +1,9 @@
 """megakittens.compile on a GPU, on a stand-in for the driver: what a call launches and returns, and what is refused."""
 
 import gc
+import os
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -62,6 +65,94 @@ def test_a_result_in_a_reused_buffer_may_be_the_next_calls_input(gpu):
         close(again, want)
         assert again.data_ptr() == y.data_ptr()
         y = again
+
+
+def reusing(function=torch.tanh):
+    """A compiled function that writes the same memory in every call, its second result, and what it takes."""
+    f, x = megakittens.compile(function, reuse_outputs=True), torch.randn(64, 64)
+    with torch.no_grad():
+        f(x)
+        return f, f(x), x
+
+
+@pytest.mark.parametrize("spoil", [
+    lambda y: setattr(y, "data", y.data[:1].clone()),
+    lambda y: y.unsqueeze_(0),
+    lambda y: y.untyped_storage().resize_(0),
+    lambda y: y.add_(torch.ones(64, 64, requires_grad=True)),
+], ids=["data", "shape", "storage", "history"])  # fmt: skip
+def test_what_becomes_of_a_reused_result_is_not_the_next_calls(gpu, spoil):
+    f, y, x = reusing()
+    spoil(y)
+    with torch.no_grad():
+        for _ in range(2):
+            again = f(2 * x)
+            close(again, torch.tanh(2 * x))
+            assert again.shape == x.shape and not again.requires_grad
+    assert not gpu.report()
+
+
+def test_autograd_is_told_that_a_reused_result_was_overwritten(gpu):
+    f, y, x = reusing()
+    w = torch.ones(64, 64, requires_grad=True)
+    loss = (y * w).sum()
+    with torch.no_grad():
+        f(2 * x)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        loss.backward()
+
+
+def test_reused_results_of_inference_mode_are_overwritten_without_harm(gpu):
+    f, x = megakittens.compile(torch.tanh, reuse_outputs=True), torch.randn(64, 64)
+    with torch.inference_mode():
+        addresses = [f(x).data_ptr() for _ in range(3)]
+        close(f(2 * x), torch.tanh(2 * x))
+    assert len(set(addresses)) == 1
+
+
+def test_what_a_captured_graph_writes_is_no_later_calls(gpu, monkeypatch):
+    f, y, x = reusing()
+    with torch.no_grad():
+        monkeypatch.setattr(compat, "capturing", lambda: True)
+        captured = f(x)
+        monkeypatch.setattr(compat, "capturing", lambda: False)
+        assert captured.data_ptr() != y.data_ptr() and f(x).data_ptr() == y.data_ptr()
+
+
+def test_the_memory_of_a_program_that_ended_in_a_capture_comes_back_with_the_next_chance(gpu, monkeypatch):
+    f, g, x = megakittens.compile(torch.tanh), megakittens.compile(torch.exp), torch.randn(64, 64)
+    with torch.no_grad():
+        f(x)
+        gc.collect()
+        before = gpu.count("bytes")
+        g(x)
+        monkeypatch.setattr(compat, "capturing", lambda: True)
+        del g
+        gc.collect()
+        assert gpu.count("bytes") > before
+        f.synchronize()
+        assert gpu.count("bytes") > before
+        monkeypatch.setattr(compat, "capturing", lambda: False)
+        f.synchronize()
+        assert gpu.count("bytes") == before
+
+
+AT_THE_END = """
+import torch
+import megakittens
+from megakittens import compat
+
+compat.device_kind, compat.device_index, compat.current_stream = lambda device: "cuda", lambda device: 0, lambda index: 0
+f = megakittens.compile(torch.nn.Linear(16, 16).requires_grad_(False))
+print(f(torch.ones(4, 16)).shape)
+"""
+
+
+def test_a_process_ends_without_a_word_whose_compiled_module_lives_to_its_end(gpu):
+    done = subprocess.run(
+        [sys.executable, "-c", AT_THE_END], env={**os.environ, "PYTHONPATH": ":".join(sys.path)}, capture_output=True, text=True, timeout=120
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "torch.Size([4, 16])\n", "")
 
 
 def test_weights_of_a_module_are_bound_and_new_ones_are_noticed(gpu):

@@ -89,11 +89,12 @@ def test_what_misses_a_limit_is_named(tmp_path):
 
 def test_a_run_of_the_gpus_tests_becomes_a_line(tmp_path):
     counts = {"CTest": {"passed": 58, "failed": 0, "skipped": 0}, "pytest": {"passed": 43, "failed": 1, "skipped": 2}}
-    (tmp_path / "h200-tests.json").write_text(json.dumps({"machine": SAMPLE["machine"], "gpus": 1, "tests": counts}))
+    (tmp_path / "h200-tests.json").write_text(json.dumps({"machine": SAMPLE["machine"], "gpus": 1, "tests": counts, "told": ["3 layers: 2.0 ms"]}))
     (tmp_path / "h200-mlp_1024.json").write_text(json.dumps(SAMPLE))
     text = report.page(report.load(tmp_path))
     line = text.split("\n## Tests\n\n")[1]
     assert line.startswith("`make gpu-test` with 1 GPU. CTest: 58 passed; pytest: 43 passed, **1 failed**, 2 skipped. NVIDIA H200, ")
+    assert line.endswith("\n\nWhat these tests measured themselves:\n\n- 3 layers: 2.0 ms\n")
     assert "megakittens 0.1.0 at `0123456789ab`, 2026-11-29." in line and text.count("## NVIDIA H200") == 1
 
 
@@ -104,6 +105,11 @@ def test_a_report_of_tests_is_counted(tmp_path):
         "<testcase name='e'><skipped/></testcase></testsuite></testsuites>"
     )
     assert record_tests.counts(tmp_path / "tests.xml") == {"passed": 2, "failed": 2, "skipped": 1}
+
+
+def test_what_tests_say_that_they_measured_is_kept(tmp_path):
+    (tmp_path / "log").write_text(".....\n[ready] 3 layers: 2.0 ms\n..\n[call] 16 tensors: 9 us\n 3 passed [100%]\n")
+    assert record_tests.told(tmp_path / "log") == ["3 layers: 2.0 ms", "16 tensors: 9 us"]
 
 
 def test_no_results_are_no_error(tmp_path):

@@ -4,7 +4,8 @@ import pytest
 import torch
 
 import megakittens
-from megakittens import OptionError, UnsupportedError, UserError
+from megakittens import OptionError, UnsupportedError, UserError, checks, dispatch
+from megakittens.engine import Engine
 
 
 def run(function, *inputs, **options):
@@ -19,6 +20,61 @@ def test_a_graph_break_names_the_line():
 
     with pytest.raises(UnsupportedError, match=r"not one graph: .* at test_user_errors.py:\d+ in f"):
         run(f, torch.ones(3))
+
+
+def test_results_on_another_device_than_the_inputs_are_refused():
+    text = r"the result of aten.full\S* at test_user_errors.py:\d+ in <lambda> is on 'meta', and the function runs on 'cpu'"
+    with pytest.raises(UnsupportedError, match=text):
+        run(lambda x: (x + 1, torch.full((3,), 2.0, device="meta")), torch.ones(3))
+    with pytest.raises(UnsupportedError, match=text):
+        run(lambda: (torch.ones(2, device="cpu") + 1, torch.full((3,), 2.0, device="meta")))
+
+
+def test_weights_that_were_moved_are_named():
+    graph = megakittens.capture(lambda x, weight: x @ weight, x=torch.ones(2, 4), weight=torch.ones(4, 4))
+    tensors = [torch.ones(item["sizes"]) for item in graph.inputs]
+    checks.layouts(graph.inputs, tensors, torch.device("cpu"))
+    with pytest.raises(UserError, match=r"'weight' was on 'cpu' when .* and is on 'meta' now .*: move it back"):
+        checks.layouts(graph.inputs, [tensors[0], tensors[1].to("meta")], torch.device("cpu"))
+
+
+@pytest.fixture
+def devices(monkeypatch):
+    """On which devices functions would run, with no engine behind them."""
+    found = []
+
+    def engine_for(graph, settings, device, static):
+        found.append(device.type)
+        return Engine()
+
+    monkeypatch.setattr(dispatch, "engine_for", engine_for)
+    return found
+
+
+def test_a_constant_on_the_cpu_is_moved_to_where_the_function_runs(devices):
+    f = megakittens.compile(lambda x: torch.where(x > 0, x, torch.tensor(float("-inf"))))
+    with pytest.raises(UnsupportedError, match="no memory of its own"):
+        f(torch.ones(3, device="meta"))
+    constants = [source.device.type for source in f.executables[0].sources if isinstance(source, torch.Tensor)]
+    assert constants == devices == ["meta"]
+
+
+def test_a_function_without_inputs_runs_where_its_results_are(devices):
+    with pytest.raises(AttributeError, match="'run'"):  # nothing is there that runs it
+        megakittens.compile(lambda: torch.full((4, 4), 2.0, device="meta") + 1)()
+    assert devices == ["meta"]
+
+
+def test_an_exception_of_the_function_itself_is_told():
+    def f(x):
+        if x.shape[0] != 8:
+            raise ValueError("rows must be 8")
+        return x * 2
+
+    with pytest.raises(UnsupportedError, match=r"the function raises ValueError: rows must be 8 at test_user_errors.py:\d+ in f"):
+        run(f, torch.ones(4, 4))
+    with pytest.raises(UnsupportedError, match=r"the function raises KeyError: .*k.* at test_user_errors.py:\d+ in <lambda>"):
+        run(lambda x: x * {}["k"], torch.ones(4, 4))
 
 
 def test_inputs_that_require_grad_are_named_with_the_way_out():
@@ -42,7 +98,6 @@ def test_too_many_dimensions_are_named():
 
 
 def test_tensors_on_two_devices_are_named():
-    from megakittens import checks
 
     with pytest.raises(UnsupportedError, match=r"tensors on 2 devices: 'x' on cpu, 'y' on meta"):
         checks.inputs(["x", "y"], [torch.ones(3), torch.ones(3, device="meta")])
@@ -102,7 +157,6 @@ def test_an_unsupported_operation_is_named_with_its_line():
 
 
 def test_a_sparse_tensor_is_refused():
-    from megakittens import checks
 
     with pytest.raises(UnsupportedError, match=r"'x' has layout torch.sparse_coo"):
         checks.inputs(["x"], [torch.ones(3).to_sparse()])

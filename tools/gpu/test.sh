@@ -15,7 +15,7 @@ status=0
 printf '[gpu] CTest\n'
 ctest --test-dir build/gpu -L '^gpu$' --output-on-failure --no-tests=error --output-junit "$reports/ctest.xml" || status=1
 printf '[gpu] pytest\n'
-"$python" -m pytest -q -m gpu -p no:cacheprovider --junitxml "$reports/pytest.xml" tests/python/gpu || status=1
-PYTHONPATH="bench:$PYTHONPATH" "$python" bench/gpu/record_tests.py "$reports"/{ctest,pytest}.xml && "$python" bench/report.py || status=1
+"$python" -m pytest -q -m gpu -p no:cacheprovider --junitxml "$reports/pytest.xml" tests/python/gpu | tee "$reports/pytest.log" || status=1
+PYTHONPATH="bench:$PYTHONPATH" "$python" bench/gpu/record_tests.py "$reports"/{ctest.xml,pytest.xml,pytest.log} && "$python" bench/report.py || status=1
 if [ $status = 0 ]; then printf '[gpu] passed\n'; else printf '[gpu] FAILED\n'; fi
 exit $status

@@ -123,6 +123,7 @@ struct Elementwise : Quiet {
       wait_stage_free(c, t, device::kRingStages);
       // Both roles take the tokens: the consumers write results into slots that nothing was copied to.
       for (; pages < plan.pages(t + 1); ++pages) wait_page(c, pages);
+      // Rows 9 and 11.
       if (t == 0 && dependent && wait_counters(c, 0xff & ~program::kGuardWrite)) ptx::fence_proxy_async_global();
       uint32_t bytes = 0;
       for_each_slot(c, plan.operands, false, [&](uint32_t k, uint32_t type, uint32_t) {

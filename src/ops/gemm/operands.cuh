@@ -105,6 +105,7 @@ MK_DEVICE void bring(Context<B>& c, bool dependent) {
     if (k < Tile::kStages) {
       if (with_b || Tile::kTogether) wait_physical_page(c, page_b);
       if (with_a && !Tile::kTogether && Tile::opens_page_a(stage)) wait_physical_page(c, page_a);
+      // Rows 9 and 11.
       if (k == 0 && dependent && wait_counters(c, 0xff & ~program::kGuardWrite)) ptx::fence_proxy_async_global();
     }
     fill_stage(c, k, bytes);

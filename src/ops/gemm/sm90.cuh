@@ -61,7 +61,7 @@ MK_DEVICE void multiply(Context<B>& c, bool staged, Lanes<float> (&acc)[kAccumul
     const uint32_t pages = c.page_map(), at_b = address_b<Tile>(c, pages, stage);
     const uint64_t a = k_major(address_a<Tile>(c, pages, stage) + warpgroup * (Tile::kBytesA / 2), Swizzle::k128B);
     const uint64_t b = kTransB ? n_major(at_b, Swizzle::k128B, 8192) : k_major(at_b, Swizzle::k128B);
-    ptx::wgmma_fence();
+    ptx::wgmma_fence();  // row 25
     MK_UNROLL for (uint32_t step = 0; step < gemm::kStageDepth / 16; ++step) ptx::wgmma<In, kColumnsB, kTransB>(
         acc, advance(a, step * k_step_k_major()), advance(b, step * kStepB), !first || step > 0);
     ptx::wgmma_commit_group();

@@ -66,7 +66,8 @@ MK_DEVICE void bring_together(Context<B>& c, bool dependent) {
   if (copies.count == 0) return;
   const bool n_major = gemm::Kind(c).n_major;
   copies.wait(c, 0, 0);
-  // The first fill comes behind this: by it consumers have what the counters stand for, whichever operand that is.
+  // The first fill comes behind this: by it consumers have what the counters stand for, whichever operand that is
+  // (rows 9 and 11).
   if (dependent && wait_counters(c, 0xff & ~program::kGuardWrite)) ptx::fence_proxy_async_global();
   if (with_a && !with_b) return copies.template run<true, false, false>(c);
   if (!with_b) return copies.template run<false, false, false>(c);

@@ -51,7 +51,7 @@ MK_DEVICE void multiply_part(Context<B>& c, Lanes<float> (&sums)[Tile::kSums]) {
   uint64_t a = a_of(stage), b = b_of(stage);
   MK_ROLLED for (uint32_t k = 0; k < count; ++k) {
     wait_stage_full_warp(c, k);
-    ptx::wgmma_fence();
+    ptx::wgmma_fence();  // row 25
     MK_UNROLL for (uint32_t step = 0; step < gemm::kStageDepth / 16; ++step)
         ptx::wgmma<In, static_cast<int>(Tile::kColumns), kTransB>(sums, advance(a, step * k_step_k_major()),
                                                                   advance(b, step * kStepB), true);

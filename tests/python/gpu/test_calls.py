@@ -200,6 +200,37 @@ def test_a_module_with_weights_and_new_weights():
     close(f(x), module(x), reference=copy.deepcopy(module).float()(x.float()))
 
 
+def test_a_module_that_was_moved_is_told_and_works_again_when_it_is_back():
+    module = torch.nn.Linear(64, 64).cuda().requires_grad_(False)
+    x = torch.randn(32, 64, device="cuda")
+    f = megakittens.compile(module)
+    close(f(x), module(x))
+    module.cpu()
+    for _ in range(2):
+        with pytest.raises(megakittens.Error, match="is on 'cpu' now|tensors on 2 devices"):
+            f(x)
+    module.cuda()
+    close(f(x), module(x))
+
+
+def test_constants_of_the_function_are_read_on_the_gpu():
+    def masked(x):
+        return torch.where(x > 0, x, torch.tensor(float("-inf")))
+
+    x = torch.randn(64, 64, device="cuda")
+    f = megakittens.compile(masked)
+    for _ in range(3):
+        assert torch.equal(f(x), masked(x))
+
+
+def test_results_are_where_the_inputs_are_or_refused():
+    x = torch.randn(64, 64, device="cuda")
+    with pytest.raises(megakittens.UnsupportedError, match="is on 'cpu', and the function runs on 'cuda:0'"):
+        megakittens.compile(lambda x: (x + 1, torch.zeros(3)))(x)
+    made = megakittens.compile(lambda: torch.full((4, 4), 2.0, device="cuda") + 1)()
+    assert torch.equal(made, torch.full((4, 4), 3.0, device="cuda"))
+
+
 def test_close_returns_the_memory_and_a_later_call_says_so():
     args = inputs(8192, 1024)  # two tensors of 16 MiB between the nodes
     f = compiled(*args)
@@ -254,10 +285,14 @@ def test_torch_compile_takes_the_backend():
     close(f(*args), mlp(*args))
 
 
-def test_tensors_on_two_devices_are_refused():
+@pytest.mark.parametrize("other", ["cpu", *(f"cuda:{i}" for i in range(1, torch.cuda.device_count()))])
+def test_tensors_on_two_devices_are_refused(other):
     x, W, b = inputs(64, 64)
-    with pytest.raises(megakittens.UnsupportedError, match="tensors on 2 devices: 'x' on cuda:0, 'b' on cpu"):
-        megakittens.compile(mlp)(x, W, b.cpu())
+    f = megakittens.compile(mlp)
+    for _ in range(2):  # after a call that was right, too
+        with pytest.raises(megakittens.UnsupportedError, match=f"tensors on 2 devices: 'x' on cuda:0, 'b' on {other}"):
+            f(x, W, b.to(other))
+        close(f(x, W, b), mlp(x, W, b))
 
 
 def test_a_fresh_process_is_ready_in_seconds():

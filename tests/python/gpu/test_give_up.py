@@ -47,6 +47,17 @@ def test_after_a_launch_gave_up_its_results_are_nan_and_the_next_call_is_right(c
     assert torch.equal(again, kept)
 
 
+def test_the_next_call_tells_what_nobody_asked_for(compiled):
+    f, args, good = compiled
+    plant_fault(f)
+    bad = f(*args)
+    torch.cuda.synchronize()
+    with pytest.raises(megakittens.ExecutionError, match=GAVE_UP):
+        f(*args)
+    assert bad.isnan().all()
+    assert torch.equal(f(*args), good)
+
+
 def test_results_are_nan_where_most_of_the_gpu_worked_on(monkeypatch):
     monkeypatch.setenv("MEGAKITTENS_WAIT_LIMIT_MS", "1")
 
