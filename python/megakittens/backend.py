@@ -31,10 +31,10 @@ def compile_graph(gm, example_inputs, settings, name="graph", on_graph=None, run
     made = []
 
     def compiler(lowered, lowered_inputs):
-        if compat.shows_merged_inputs(example_inputs):
+        if compat.merges_inputs(example_inputs):
             raise UnsupportedError(
-                f"arguments of {', '.join(map(repr, labels))} share memory, one of them is written, and a result is a view of "
-                f"one: PyTorch loses which part it shows. Return the argument itself, or a .clone() of the view"
+                f"arguments of {', '.join(map(repr, labels))} share memory, and one of them is written: where they overlap may be "
+                f"elsewhere in the next call. Pass a .clone(), or take the part of the whole inside the function"
             )
         with compat.real_tensors():
             static = compat.static_inputs()

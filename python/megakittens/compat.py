@@ -180,14 +180,12 @@ def aliased_outputs():
     return [first + i for i, info in enumerate(metadata.output_info) if info.output_type in kinds]
 
 
-def shows_merged_inputs(example_inputs):
-    """Whether AOTAutograd has made one input of several, since they share memory and are written, and has to make a result
-    that is a view of one of them again: of 2.11 such a view has the shape of the whole."""
+def merges_inputs(example_inputs):
+    """Whether AOTAutograd has made one input of several, since they share memory and are written: where each begins in it is
+    then that of this call for ever, and no guard asks."""
     context = torch._guards.TracingContext.try_get()
     metadata = context.fw_metadata if context is not None else None
-    if metadata is None or len(metadata.input_info) == len(example_inputs):
-        return False
-    return any(info.output_type in (OutputType.alias_of_input, OutputType.is_input) for info in metadata.output_info)
+    return metadata is not None and len(metadata.input_info) != len(example_inputs)
 
 
 def dynamo_labels(gm):

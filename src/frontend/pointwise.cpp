@@ -72,7 +72,9 @@ Results resolve_pow(const Call& call) {
   Chain chain(call);
   Ref base = chain.read(sides[0]);
   Ref exponent = chain.read(sides[1]);
-  if (exponent.kind == Ref::Kind::constant && base.kind != Ref::Kind::constant) {
+  // Of a tensor as exponent PyTorch asks no value.
+  const bool number = exponent.kind == Ref::Kind::constant && !call.is_tensor(1, "exponent");
+  if (number && base.kind != Ref::Kind::constant) {
     auto square = [&] { return chain.step(PointwiseOp::mul, {base, base}); };
     if (exponent.value == 1) return chain.finish(base);
     if (exponent.value == 2) return chain.finish(square());

@@ -149,6 +149,13 @@ ir::View strided_view(const Call& call, const ir::View& from, std::size_t first)
   for (std::int64_t stride : view.strides)
     if (stride < 0) throw NotResolved("negative strides");
   TensorSymbol symbol = call.tensor(0, "self");
+  // Where an input begins in its storage may change from call to call, and what is written into a part of it keeps its
+  // place there.
+  const bool of_input =
+      call.context().graph().value(symbol.root).producer < 0 ||
+      call.context().module().nodes[static_cast<std::size_t>(source)].target.find("_scatter") != std::string::npos;
+  if (of_input && call.find(first + 2, "storage_offset") != nullptr)
+    throw NotResolved("a storage_offset counts from where the storage of an argument begins");
   if (view.range().second > call.context().graph().value(symbol.root).tensor.span())
     throw NotResolved("it reaches outside of the tensor it starts from");
   return view;

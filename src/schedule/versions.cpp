@@ -14,6 +14,7 @@ constexpr std::size_t kMaxPieces = 256;
 
 void BoxSet::assign(const Footprint& boxes, std::uint32_t instruction) {
   rank_ = boxes.rank();
+  count_ = boxes.first(instruction + 1) - boxes.first(instruction);
   bounds_.clear();
   for (std::uint32_t b = boxes.first(instruction); b < boxes.first(instruction + 1); ++b)
     bounds_.insert(bounds_.end(), boxes.box(b), boxes.box(b) + 2 * rank_);
@@ -21,6 +22,7 @@ void BoxSet::assign(const Footprint& boxes, std::uint32_t instruction) {
 
 void BoxSet::subtract(const std::int64_t* cut) {
   if (size() > kMaxPieces) return;
+  std::size_t pieces = 0;
   next_.clear();
   for (std::size_t b = 0; b < size(); ++b) {
     std::vector<std::int64_t> rest(box(b), box(b) + 2 * rank_);
@@ -28,12 +30,14 @@ void BoxSet::subtract(const std::int64_t* cut) {
     for (int d = 0; d < rank_; ++d) apart = apart || rest[d] >= cut[rank_ + d] || cut[d] >= rest[rank_ + d];
     if (apart) {
       next_.insert(next_.end(), rest.begin(), rest.end());
+      ++pieces;
       continue;
     }
     for (int d = 0; d < rank_; ++d) {
       auto keep = [&](std::int64_t lo, std::int64_t hi) {
         if (lo >= hi) return;
         next_.insert(next_.end(), rest.begin(), rest.end());
+        ++pieces;
         next_[next_.size() - 2 * rank_ + d] = lo;
         next_[next_.size() - rank_ + d] = hi;
       };
@@ -44,6 +48,7 @@ void BoxSet::subtract(const std::int64_t* cut) {
     }
   }
   bounds_.swap(next_);
+  count_ = pieces;
 }
 
 Versions::Versions(const ir::Graph& graph, const Placement& placement, const std::vector<NodeTiles>& tiles)

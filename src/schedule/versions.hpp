@@ -12,12 +12,13 @@ class BoxSet {
  public:
   void assign(const Footprint& boxes, std::uint32_t instruction);
   void subtract(const std::int64_t* box);
-  bool empty() const { return bounds_.empty(); }
-  std::size_t size() const { return rank_ == 0 ? (bounds_.empty() ? 0 : 1) : bounds_.size() / (2 * rank_); }
+  bool empty() const { return count_ == 0; }
+  std::size_t size() const { return count_; }
   const std::int64_t* box(std::size_t b) const { return bounds_.data() + b * 2 * rank_; }
 
  private:
   int rank_ = 0;
+  std::size_t count_ = 0;  // boxes of rank 0 are one point, and have no bounds
   std::vector<std::int64_t> bounds_;
   std::vector<std::int64_t> next_;
 };

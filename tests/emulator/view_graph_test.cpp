@@ -83,6 +83,14 @@ TEST(ViewGraph, an_update_from_a_shifted_part_of_itself_reads_the_old_values) {
   EXPECT_EQ(run_and_compare(update_from_a_shifted_part_of_itself(), small_machine()), "");
 }
 
+TEST(ViewGraph, tensors_without_dimensions_are_read_and_written_in_order) {
+  for (bool fusion : {false, true}) {
+    RunSetup setup = small_machine();
+    setup.passes.fusion = fusion;
+    EXPECT_EQ(run_and_compare(scalars_in_place(), setup), "");
+  }
+}
+
 TEST(ViewGraph, more_than_256_tensors_are_kept_apart) {
   EXPECT_EQ(run_and_compare(many_tensors(), small_machine()), "");
 }

@@ -142,6 +142,18 @@ ir::Graph many_tensors() {
   return b.build();
 }
 
+ir::Graph scalars_in_place() {
+  ir::Builder b;
+  Handle step = b.input("step", DType::f32, {}), weights = b.input("weights", DType::f32, {12});
+  const Handle before = b.mul(weights, step);
+  step = b.assign(step, b.pointwise(PointwiseOp::add, step, 1.0));
+  weights = b.assign(weights, b.add(before, step));
+  step = b.assign(step, b.pointwise(PointwiseOp::mul, step, 2.0));
+  b.output(b.add(weights, step));
+  b.output(b.pointwise(PointwiseOp::add, step, 0.5));
+  return b.build();
+}
+
 std::vector<NamedGraph> view_graphs() {
   std::vector<NamedGraph> all;
   for (const DType dtype : {DType::bf16, DType::f16, DType::f32}) {
@@ -159,6 +171,7 @@ std::vector<NamedGraph> view_graphs() {
   all.push_back({"inputs_with_strides", inputs_with_strides()});
   all.push_back({"update_of_a_computed_tensor", update_of_a_computed_tensor()});
   all.push_back({"update_from_a_shifted_part_of_itself", update_from_a_shifted_part_of_itself()});
+  all.push_back({"scalars_in_place", scalars_in_place()});
   all.push_back({"many_tensors", many_tensors()});
   return all;
 }

@@ -25,6 +25,8 @@ ir::Graph updates_in_place(ir::DType dtype);
 ir::Graph update_of_a_computed_tensor();
 /// x[1:] = x[:-1], through a copy.
 ir::Graph update_from_a_shifted_part_of_itself();
+/// A scalar that is read, written and read again, and a vector that waits for it.
+ir::Graph scalars_in_place();
 /// More than a byte counts.
 ir::Graph many_tensors();
 
