@@ -42,6 +42,9 @@ def frame_function(fn):
     return types.FunctionType(call.__code__.replace(), globals(), type(fn).__name__, None, call.__closure__)
 
 
+GLOBAL_HOOKS = torch.nn.modules.module._global_forward_pre_hooks, torch.nn.modules.module._global_forward_hooks
+
+
 def shape_of(module):
     """What runs around and in a module's own frame that no guard sees: hooks of all modules, and the class's forward with its
     code and defaults. None for what is no module."""
@@ -50,9 +53,6 @@ def shape_of(module):
     forward = type(module).forward
     own = [getattr(forward, name, None) for name in ("__code__", "__defaults__", "__kwdefaults__")]
     return [forward, *own, *GLOBAL_HOOKS[0].values(), *GLOBAL_HOOKS[1].values()]
-
-
-GLOBAL_HOOKS = torch.nn.modules.module._global_forward_pre_hooks, torch.nn.modules.module._global_forward_hooks
 
 
 def same_shape(then, now):
