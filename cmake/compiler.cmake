@@ -15,7 +15,7 @@ if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 add_library(mk_warnings INTERFACE)
-target_compile_options(mk_warnings INTERFACE -Wall -Wextra -Wpedantic)
+target_compile_options(mk_warnings INTERFACE -Wall -Wextra -Wpedantic -Wno-missing-field-initializers)
 if(MK_WERROR)
   target_compile_options(mk_warnings INTERFACE -Werror)
 endif()

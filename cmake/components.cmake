@@ -27,7 +27,8 @@ endfunction()
 function(mk_embed_sources target)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cuh ${PROJECT_SOURCE_DIR}/src/interpreter/*.cu
        ${PROJECT_SOURCE_DIR}/src/device/*.hpp ${PROJECT_SOURCE_DIR}/src/program/*.hpp ${PROJECT_SOURCE_DIR}/src/ops/*.hpp
-       ${PROJECT_SOURCE_DIR}/src/ops/*.def)
+       ${PROJECT_SOURCE_DIR}/src/ops/*.def ${PROJECT_SOURCE_DIR}/src/ir/*.def ${PROJECT_SOURCE_DIR}/src/ir/element_type.hpp
+       ${PROJECT_SOURCE_DIR}/src/support/integers.hpp)
   set(output ${PROJECT_BINARY_DIR}/embedded_sources.cpp)
   set(script ${PROJECT_SOURCE_DIR}/cmake/embed_sources.cmake)
   add_custom_command(OUTPUT ${output} DEPENDS ${script} ${sources} VERBATIM

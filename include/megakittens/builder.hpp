@@ -45,15 +45,11 @@ class Expression {
 /// [.., M, K] x [.., K, N] with fp32 accumulation; batch dimensions broadcast.
 Expression matmul(const Expression& a, const Expression& b);
 
-/// An elementwise operation by name: identity, neg, abs, exp, exp2, log, log2, sqrt, rsqrt, reciprocal, relu, gelu_erf,
-/// gelu_tanh, silu, sigmoid, tanh; add, sub, mul, div, maximum, minimum, pow, eq, ne, lt, le, gt, ge; where.
-/// Throws UserError for another name, another number of arguments, or shapes that do not broadcast.
+/// An elementwise operation by name (docs/reference/operations.md); operations.hpp has each as a function. Throws
+/// FormatError for another name, UserError for another number of arguments or shapes that do not broadcast.
 Expression apply(std::string_view operation, const std::vector<Expression>& arguments);
 Expression apply(std::string_view operation, const Expression& argument, double scalar);
 
-inline Expression relu(const Expression& x) {
-  return apply("relu", {x});
-}
 inline Expression operator+(const Expression& a, const Expression& b) {
   return apply("add", {a, b});
 }

@@ -4,6 +4,7 @@
 #include <megakittens/builder.hpp>
 #include <megakittens/error.hpp>
 #include <megakittens/graph.hpp>
+#include <megakittens/operations.hpp>
 #include <megakittens/plugins.hpp>
 #include <megakittens/program.hpp>
 #include <megakittens/tensor.hpp>

@@ -42,7 +42,7 @@ class Graph:
     """A captured function: values, nodes in order, and what it returns."""
 
     @staticmethod
-    def from_fx_json(text: str) -> Graph:
+    def from_fx_json(text: str) -> tuple:
         """From an FX graph in the form that fx.py writes."""
 
     @staticmethod
@@ -84,7 +84,7 @@ class Graph:
     @property
     def nodes(self) -> list:
         """
-        Name, op, source line, and for opaque nodes the target and why it is opaque.
+        Name, op, source line, and for a call the target and why nothing else takes it.
         """
 
     @property

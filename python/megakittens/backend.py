@@ -1,5 +1,6 @@
 """The backend that torch.compile finds by its entry point."""
 
+import json
 import logging
 import weakref
 
@@ -39,7 +40,7 @@ def compile_graph(gm, example_inputs, settings, name="graph", on_graph=None, run
         with compat.real_tensors():
             static = compat.static_inputs()
             text = fx.serialise(lowered, name, labels, static, compat.aliased_outputs())
-        graph = _core.Graph.from_fx_json(text)
+        graph, layout = _core.Graph.from_fx_json(text)
         shapes = ", ".join(f"{item['name']}{item['sizes']}" for item in graph.inputs)
         logger.info("captured %s for %s: %d nodes", name, shapes, len(graph.nodes))
         if settings["verbose"]:
@@ -56,7 +57,7 @@ def compile_graph(gm, example_inputs, settings, name="graph", on_graph=None, run
         checks.results(returned, device)
         with compat.real_tensors():
             arguments = len(lowered_inputs) if compat_calls.passes_through(lowered, example_inputs) else None
-            executable = dispatch.Executable(graph, settings, lowered, device, static, arguments)
+            executable = dispatch.Executable(graph, json.loads(layout), settings, lowered, device, static, arguments)
         # Dynamo may keep what it is given for ever: it is not to keep the program where somebody else does.
         held = weakref.ref(executable) if on_executable is not None else lambda: executable
         made.append(held)

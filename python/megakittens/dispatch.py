@@ -5,7 +5,6 @@ inputs in place.
 """
 
 import contextlib
-import json
 import logging
 
 import torch
@@ -146,9 +145,8 @@ def engine_for(graph, settings, device, static):
 class Executable:
     """A captured graph with its engine: takes the placeholders' tensors and returns what the FX graph returns."""
 
-    def __init__(self, graph, settings, gm, device, static=frozenset(), arguments=None):
-        """`arguments`: how many tensors Dynamo's graph takes, where that is all that AOTAutograd passes on."""
-        layout = json.loads(graph.metadata["fx"])
+    def __init__(self, graph, layout, settings, gm, device, static=frozenset(), arguments=None):
+        """`layout`: how the graph maps to the call (from_fx.hpp). `arguments`: how many tensors Dynamo's graph takes, where that is all that AOTAutograd passes on."""
         self.graph = graph
         self.inputs = graph.inputs
         self.outputs = layout["outputs"]

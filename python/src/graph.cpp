@@ -66,12 +66,11 @@ nb::list nodes(const ir::Graph& graph) {
   for (const ir::Node& node : graph.nodes) {
     nb::dict item;
     item["name"] = node.name;
-    item["op"] = node.op;
+    item["op"] = std::string(ir::op_of(node));
     item["source"] = node.source;
-    auto target = node.attributes.find("target");
-    item["target"] = target == node.attributes.end() ? std::string() : std::get<std::string>(target->second);
-    auto why = node.attributes.find("why");
-    item["why"] = why == node.attributes.end() ? std::string() : std::get<std::string>(why->second);
+    const ir::Call* call = ir::call_of(node);
+    item["target"] = call != nullptr ? call->target : std::string();
+    item["why"] = call != nullptr ? call->why : std::string();
     list.append(item);
   }
   return list;
@@ -100,8 +99,14 @@ nb::tuple evaluate(const ir::Graph& graph, const std::vector<FloatArray>& arrays
 void bind_graph(nb::module_& module) {
   nb::class_<ir::Graph>(module, "Graph", "A captured function: values, nodes in order, and what it returns.")
       .def_static(
-          "from_fx_json", [](const std::string& text) { return frontend::from_fx(frontend::fx::from_json(text)); },
-          nb::arg("text"), "From an FX graph in the form that fx.py writes.")
+          "from_fx_json",
+          [](const std::string& text) {
+            frontend::Captured captured = frontend::from_fx(frontend::fx::from_json(text));
+            return nb::make_tuple(std::move(captured.graph), captured.layout);
+          },
+          nb::arg("text"),
+          "From an FX graph in the form that fx.py writes: the graph, and as JSON how it maps to the call "
+          "(from_fx.hpp).")
       .def_static("from_json", &ir::from_json, nb::arg("text"), "From the text of a .mkg.json file.")
       .def_static(
           "load", [](const std::filesystem::path& path) { return ir::load(path.string()); }, nb::arg("path"),
@@ -124,13 +129,7 @@ void bind_graph(nb::module_& module) {
       .def_prop_ro("name", [](const ir::Graph& graph) { return graph.name; })
       .def_prop_ro("inputs", &inputs, "Name, dtype, sizes, strides, span, and whether the graph writes it.")
       .def_prop_ro("outputs", &outputs, "Name, dtype, offset, sizes, strides, and the input whose storage it shows.")
-      .def_prop_ro("nodes", &nodes, "Name, op, source line, and for opaque nodes the target and why it is opaque.")
-      .def_prop_ro("metadata",
-                   [](const ir::Graph& graph) {
-                     nb::dict metadata;
-                     for (const auto& [key, value] : graph.metadata) metadata[key.c_str()] = value;
-                     return metadata;
-                   })
+      .def_prop_ro("nodes", &nodes, "Name, op, source line, and for a call the target and why nothing else takes it.")
       .def("evaluate", &evaluate, nb::arg("storages"), nb::arg("numerics") = "eager",
            "The reference on the CPU: a float array of `span` elements for each input gives (outputs, inputs after).");
 }

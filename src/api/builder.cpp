@@ -111,8 +111,8 @@ Expression call(const std::string& operation, const std::vector<Expression>& inp
   std::vector<ir::Handle> handles;
   for (const Expression& input : inputs) handles.push_back(state.beside(input));
   ir::Tensor result = ir::Tensor::dense(api::to_internal(dtype), shape);
-  return Expression::State::make(state.owner, state.builder().opaque(ops::target_of_operation(operation), handles,
-                                                                     {std::move(result)}, arguments)[0]);
+  return Expression::State::make(state.owner, state.builder().call(ops::target_of_operation(operation), handles,
+                                                                   {std::move(result)}, arguments)[0]);
 }
 
 Builder::Builder(std::string name) : state_(std::make_shared<State>(State{ir::Builder(std::move(name))})) {}

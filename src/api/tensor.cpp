@@ -5,13 +5,7 @@
 #include "support/error.hpp"
 
 namespace megakittens {
-namespace {
-
-program::ElementType element_type(DType dtype) {
-  return static_cast<program::ElementType>(api::to_internal(dtype));
-}
-
-}  // namespace
+namespace {}  // namespace
 
 std::string_view name_of(DType dtype) {
   return ir::name_of(api::to_internal(dtype));
@@ -38,19 +32,19 @@ HostTensor HostTensor::from_floats(DType dtype, Shape shape, std::span<const flo
   if (static_cast<std::int64_t>(values.size()) != tensor.elements())
     throw OptionError(fmt::format("a tensor of shape {} has {} elements, {} were given", ir::to_string(tensor.shape_),
                                   tensor.elements(), values.size()));
-  runtime::from_floats(element_type(dtype), values, tensor.bytes_);
+  runtime::from_floats(api::to_internal(dtype), values, tensor.bytes_);
   return tensor;
 }
 
 HostTensor HostTensor::random(DType dtype, Shape shape, std::uint64_t seed, float scale) {
   HostTensor tensor(dtype, std::move(shape));
-  runtime::from_floats(element_type(dtype), runtime::random_values(element_type(dtype), tensor.elements(), seed, scale),
-                       tensor.bytes_);
+  runtime::from_floats(api::to_internal(dtype),
+                       runtime::random_values(api::to_internal(dtype), tensor.elements(), seed, scale), tensor.bytes_);
   return tensor;
 }
 
 std::vector<float> HostTensor::to_floats() const {
-  return runtime::to_floats(element_type(dtype_), bytes_);
+  return runtime::to_floats(api::to_internal(dtype_), bytes_);
 }
 
 }  // namespace megakittens

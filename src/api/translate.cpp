@@ -7,21 +7,17 @@
 
 namespace megakittens::api {
 
-static_assert(static_cast<int>(DType::bf16) == static_cast<int>(ir::DType::bf16));
-static_assert(static_cast<int>(DType::boolean) == static_cast<int>(ir::DType::boolean));
-static_assert(static_cast<int>(DType::boolean) == static_cast<int>(program::ElementType::boolean));
+#define MK_DTYPE(name, text, bytes, kind) static_assert(static_cast<int>(DType::name) == static_cast<int>(ir::DType::name));
+#include "ir/dtypes.def"
 
 ir::DType to_internal(DType dtype) {
-  if (dtype > DType::boolean) throw OptionError(fmt::format("dtype number {} is unknown", static_cast<int>(dtype)));
-  return static_cast<ir::DType>(dtype);
+  const auto internal = static_cast<ir::DType>(dtype);
+  if (!ir::is_dtype(internal)) throw OptionError(fmt::format("dtype number {} is unknown", static_cast<int>(dtype)));
+  return internal;
 }
 
 DType to_public(ir::DType dtype) {
   return static_cast<DType>(dtype);
-}
-
-DType to_public(program::ElementType type) {
-  return static_cast<DType>(type);
 }
 
 TensorInfo info_of(const program::Port& port) {

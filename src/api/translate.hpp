@@ -20,7 +20,6 @@ namespace api {
 
 ir::DType to_internal(DType dtype);
 DType to_public(ir::DType dtype);
-DType to_public(program::ElementType type);
 
 TensorInfo info_of(const program::Port& port);
 

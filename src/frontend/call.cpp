@@ -133,9 +133,7 @@ ir::Tensor tensor_of(const fx::TensorMeta& meta, const std::string& what, const 
   if (tensor.rank() > ir::kMaxRank)
     throw UnsupportedError(fmt::format("{}{} has {} dimensions; at most {} are supported: merge some with reshape",
                                        what, place, tensor.rank(), ir::kMaxRank));
-  tensor.device = meta.device.starts_with("cpu")    ? ir::DeviceKind::cpu
-                  : meta.device.starts_with("cuda") ? ir::DeviceKind::cuda
-                                                    : ir::DeviceKind::any;
+  if (meta.device.starts_with("cpu") || meta.device.starts_with("cuda")) tensor.device = ir::parse_device(meta.device);
   return tensor;
 }
 

@@ -9,12 +9,12 @@ namespace megakittens::frontend {
 namespace {
 
 bool is_arithmetic(ir::PointwiseOp op) {
-  bool compares = op >= ir::PointwiseOp::eq && op <= ir::PointwiseOp::ge;
-  return op != ir::PointwiseOp::identity && op != ir::PointwiseOp::where && !compares;
+  const ir::ResultRule rule = ir::operation_of(op).result;
+  return rule == ir::ResultRule::same || rule == ir::ResultRule::real;
 }
 
 bool is_integer(ir::DType dtype) {
-  return dtype == ir::DType::i64 || dtype == ir::DType::i32;
+  return ir::kind_of(dtype) == ir::DTypeKind::integer;
 }
 
 }  // namespace
@@ -89,12 +89,12 @@ Results Chain::finish_any(ir::Ref result) {
     operands.push_back(std::move(operand));
   }
   ir::Node node;
-  bool plain = steps_.size() == 1 && steps_[0].args.size() == operands.size();
-  for (std::size_t i = 0; plain && i < operands.size(); ++i)
-    plain = steps_[0].args[i] == ir::Ref::operand(static_cast<int>(i));
-  node.op = plain ? std::string(ir::name_of(steps_[0].op)) : "pointwise";
-  if (plain && steps_[0].op == ir::PointwiseOp::identity && context.dtype(operands_[0]) == dtype) node.op = "copy";
-  if (!plain) node.body = std::move(body);
+  const bool copies =
+      body == ir::plain_body(ir::PointwiseOp::identity) && operands.size() == 1 && context.dtype(operands_[0]) == dtype;
+  if (copies)
+    node.family = ir::Family::copy;
+  else
+    node.body = std::move(body);
 
   if (std::optional<Destination> to = context.destination(call_, operands, true)) {
     for (const TensorSymbol& operand : operands) node.operands.push_back(context.operand(operand));

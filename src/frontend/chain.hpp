@@ -5,8 +5,8 @@
 
 namespace megakittens::frontend {
 
-/// Collects operands and steps, then emits one node: the plain operation where it is one step over its operands in
-/// order, else "pointwise" with a body, else (no tensor at all) a constant.
+/// Collects operands and steps, then emits one pointwise node, a copy where it only moves elements, or, without any
+/// tensor, a constant.
 class Chain {
  public:
   explicit Chain(const Call& call) : call_(call) {}

@@ -89,7 +89,7 @@ bool Context::is_input(ir::ValueId root) const {
 
 TensorSymbol Context::copy(int index, const TensorSymbol& source) {
   ir::Node node;
-  node.op = "copy";
+  node.family = ir::Family::copy;
   node.operands = {operand(source)};
   return add_node(index, std::move(node), ir::Tensor::dense(dtype(source), source.view.sizes));
 }
@@ -98,7 +98,6 @@ void Context::write(int index, const Symbol& source, const Destination& destinat
   ir::Node node;
   ir::DType target = graph_.value(destination.root).tensor.dtype;
   if (const auto* constant = std::get_if<ConstantSymbol>(&source)) {
-    node.op = "pointwise";
     node.body = ir::PointwiseBody{
         .steps = {{ir::PointwiseOp::identity, {ir::Ref::constant(constant->value)}, ir::DType::f32}}, .results = {0}};
   } else {
@@ -110,7 +109,10 @@ void Context::write(int index, const Symbol& source, const Destination& destinat
       auto [low, high] = destination.view.range();
       if (first < high && low < end) from = copy(index, from);
     }
-    node.op = dtype(from) == target ? "copy" : "identity";
+    if (dtype(from) == target)
+      node.family = ir::Family::copy;
+    else
+      node.body = ir::plain_body(ir::PointwiseOp::identity);
     node.operands = {operand(from)};
   }
   add_node(index, std::move(node), graph_.value(destination.root).tensor, destination);
@@ -120,7 +122,6 @@ TensorSymbol Context::materialise(int index, const Symbol& symbol) {
   if (const auto* tensor = std::get_if<TensorSymbol>(&symbol)) return *tensor;
   const auto& constant = std::get<ConstantSymbol>(symbol);
   ir::Node node;
-  node.op = "pointwise";
   node.body = ir::PointwiseBody{
       .steps = {{ir::PointwiseOp::identity, {ir::Ref::constant(constant.value)}, ir::DType::f32}}, .results = {0}};
   return add_node(index, std::move(node), ir::Tensor::dense(constant.dtype, constant.shape));

@@ -37,7 +37,7 @@ Results resolve(const Call& call) {
       }
       why += (why.empty() ? "" : "; ") + fault;
     }
-  return make_opaque(call, why);
+  return make_call(call, why);
 }
 
 /// What the function returns, as JSON in which each tensor is the number of a graph output.
@@ -73,7 +73,7 @@ Json make_outputs(Context& context, int index, const fx::Argument& argument) {
 
 }  // namespace
 
-ir::Graph from_fx(const fx::Module& module) {
+Captured from_fx(const fx::Module& module) {
   std::vector<std::string> targets;
   for (const fx::Node& node : module.nodes) targets.push_back(canonical_target(node));
   std::vector<bool> live = live_nodes(module, targets);
@@ -103,11 +103,9 @@ ir::Graph from_fx(const fx::Module& module) {
       context.set_results(i, resolve(Call(context, i)));
     }
   }
-  ir::Graph graph = context.graph();
-  Json metadata{{"inputs", placeholders}, {"outputs", outputs}, {"static", statics}};
-  graph.metadata.emplace("fx", metadata.dump(-1, ' ', false, Json::error_handler_t::replace));
-  ir::verify(graph);
-  return graph;
+  ir::verify(context.graph());
+  const Json layout{{"inputs", placeholders}, {"outputs", outputs}, {"static", statics}};
+  return {.graph = std::move(context.graph()), .layout = layout.dump(-1, ' ', false, Json::error_handler_t::replace)};
 }
 
 }  // namespace megakittens::frontend

@@ -213,8 +213,8 @@ Results resolve_auto_functionalized(const Call& call) {
   if (list.size() > count) throw NotResolved("auto_functionalized_v2 with more bases than results");
 
   ir::Node node;
-  node.op = "opaque";
-  node.attributes["target"] = op->text;
+  node.family = ir::Family::call;
+  ir::Call details{.target = op->text};
   std::vector<TensorSymbol> storages;
   for (const fx::Argument& item : list) {
     const auto* ref = item.get<fx::NodeRef>();
@@ -227,14 +227,15 @@ Results resolve_auto_functionalized(const Call& call) {
   for (const auto& [key, argument] : call.node().kwargs) {
     if (key == "_all_bases") continue;
     arguments += fmt::format("{}{}={}", arguments.empty() ? "" : ", ", key, to_string(argument, context.module()));
-    keep_argument(node, key, argument);
+    keep_argument(details, key, argument);
     fx::for_each_node(argument, [&](fx::NodeRef ref) {
       for (const Symbol& symbol : context.results(ref.index))
         if (!std::holds_alternative<std::monostate>(symbol))
           node.operands.push_back(context.operand(context.materialise(call.index(), symbol)));
     });
   }
-  node.attributes["arguments"] = arguments;
+  details.text = arguments;
+  node.details = std::move(details);
   std::vector<ir::Tensor> tensors;
   std::vector<std::optional<Destination>> written;
   std::vector<int> places;

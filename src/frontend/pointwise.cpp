@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -12,18 +13,20 @@ namespace {
 using ir::PointwiseOp;
 using ir::Ref;
 
+/// A call that is one operation of the table.
 template <PointwiseOp op>
-Results resolve_unary(const Call& call) {
+Results resolve_operation(const Call& call) {
+  const ir::PointwiseOperation& operation = ir::operation_of(op);
   Chain chain(call);
-  return chain.finish(chain.step(op, {chain.read(0, "self")}));
-}
-
-template <PointwiseOp op, Numbers numbers = Numbers::exact>
-Results resolve_binary(const Call& call) {
-  const std::array<Symbol, 2> sides = promoted(call, numbers);
-  Chain chain(call);
-  const Ref a = chain.read(sides[0]);
-  return chain.finish(chain.step(op, {a, chain.read(sides[1])}));
+  if (operation.arity == 1) return chain.finish(chain.step(op, {chain.read(0, "self")}));
+  if (operation.arity == 2) {
+    const bool compares = operation.result == ir::ResultRule::truth;
+    const std::array<Symbol, 2> sides = promoted(call, compares ? Numbers::rounded : Numbers::exact);
+    const Ref a = chain.read(sides[0]);
+    return chain.finish(chain.step(op, {a, chain.read(sides[1])}));
+  }
+  const Ref condition = chain.read(0, "condition"), yes = chain.read(1, "self");
+  return chain.finish_any(chain.step(op, {condition, yes, chain.read(2, "other")}));
 }
 
 /// a + alpha * b, a - alpha * b, and with the sides exchanged: one rounding, as PyTorch.
@@ -56,13 +59,13 @@ Results resolve_rsub(const Call& call) {
 Results resolve_div(const Call& call) {
   if (call.find(2, "rounding_mode") != nullptr)
     throw NotResolved("div with rounding_mode=" + call.text(2, "rounding_mode", "") + " is not supported");
-  return resolve_binary<PointwiseOp::div>(call);
+  return resolve_operation<PointwiseOp::div>(call);
 }
 
 Results resolve_gelu(const Call& call) {
   std::string how = call.text(1, "approximate", "none");
-  if (how == "none") return resolve_unary<PointwiseOp::gelu_erf>(call);
-  if (how == "tanh") return resolve_unary<PointwiseOp::gelu_tanh>(call);
+  if (how == "none") return resolve_operation<PointwiseOp::gelu_erf>(call);
+  if (how == "tanh") return resolve_operation<PointwiseOp::gelu_tanh>(call);
   throw NotResolved("gelu with approximate='" + how + "'");
 }
 
@@ -111,13 +114,6 @@ Results resolve_clamp_max(const Call& call) {
   return clamp(call, kNowhere, 1);
 }
 
-Results resolve_where(const Call& call) {
-  Chain chain(call);
-  Ref condition = chain.read(0, "condition");
-  Ref yes = chain.read(1, "self");
-  return chain.finish_any(chain.step(PointwiseOp::where, {condition, yes, chain.read(2, "other")}));
-}
-
 /// masked_fill(x, mask, value)
 Results resolve_masked_fill(const Call& call) {
   Chain chain(call);
@@ -152,7 +148,7 @@ bool all_bool(const Call& call, std::size_t arguments) {
 template <PointwiseOp op>
 Results resolve_logic(const Call& call) {
   if (!all_bool(call, 2)) throw NotResolved("bitwise operations are supported on bool tensors only");
-  return resolve_binary<op>(call);
+  return resolve_operation<op>(call);
 }
 
 Results resolve_not(const Call& call) {
@@ -183,68 +179,40 @@ Results resolve_cast(const Call& call) {
   return chain.finish_any(chain.step(PointwiseOp::identity, {chain.read(0, "self")}));
 }
 
+/// "neg mul.Tensor" are aten.neg.default and aten.mul.Tensor.
+void add(ResolverTable& table, std::string_view overloads, Resolver resolver) {
+  while (!overloads.empty()) {
+    const std::string name(overloads.substr(0, overloads.find(' ')));
+    overloads.remove_prefix(std::min(overloads.size(), name.size() + 1));
+    table["aten." + name + (name.find('.') == std::string::npos ? ".default" : "")] = {resolver};
+  }
+}
+
 }  // namespace
 
 void add_pointwise_resolvers(ResolverTable& table) {
-  auto unary = [&](const char* name, Resolver resolver) {
-    table[std::string("aten.") + name + ".default"] = {resolver};
-  };
-  unary("neg", resolve_unary<PointwiseOp::neg>);
-  unary("abs", resolve_unary<PointwiseOp::abs>);
-  unary("exp", resolve_unary<PointwiseOp::exp>);
-  unary("exp2", resolve_unary<PointwiseOp::exp2>);
-  unary("log", resolve_unary<PointwiseOp::log>);
-  unary("log2", resolve_unary<PointwiseOp::log2>);
-  unary("sqrt", resolve_unary<PointwiseOp::sqrt>);
-  unary("rsqrt", resolve_unary<PointwiseOp::rsqrt>);
-  unary("reciprocal", resolve_unary<PointwiseOp::reciprocal>);
-  unary("relu", resolve_unary<PointwiseOp::relu>);
-  unary("silu", resolve_unary<PointwiseOp::silu>);
-  unary("sigmoid", resolve_unary<PointwiseOp::sigmoid>);
-  unary("tanh", resolve_unary<PointwiseOp::tanh>);
-  unary("gelu", resolve_gelu);
-  unary("square", resolve_square);
-  unary("maximum", resolve_binary<PointwiseOp::maximum>);
-  unary("minimum", resolve_binary<PointwiseOp::minimum>);
-  unary("clamp", resolve_clamp);
-  unary("hardtanh", resolve_clamp);
-  unary("clamp_min", resolve_clamp_min);
-  unary("clamp_max", resolve_clamp_max);
-  unary("addcmul", resolve_addc<PointwiseOp::mul>);
-  unary("addcdiv", resolve_addc<PointwiseOp::div>);
-  unary("logical_and", resolve_logic<PointwiseOp::minimum>);
-  unary("logical_or", resolve_logic<PointwiseOp::maximum>);
-  unary("logical_not", resolve_not);
-  unary("bitwise_not", resolve_not);
-  unary("_to_copy", resolve_cast);
+#define MK_OPERATION(name, arity, result, form, mirror, expression, aten) \
+  add(table, aten, resolve_operation<PointwiseOp::name>);
+#include "ir/operations.def"
+  // Calls that are several operations, or one with conditions.
+  add(table, "add.Tensor add.Scalar", resolve_add);
+  add(table, "sub.Tensor sub.Scalar", resolve_sub);
+  add(table, "rsub.Tensor rsub.Scalar", resolve_rsub);
+  add(table, "div.Tensor div.Scalar div.Tensor_mode div.Scalar_mode", resolve_div);
+  add(table, "pow.Tensor_Scalar pow.Tensor_Tensor pow.Scalar", resolve_pow);
+  add(table, "square", resolve_square);
+  add(table, "gelu", resolve_gelu);
+  add(table, "clamp clamp.Tensor hardtanh", resolve_clamp);
+  add(table, "clamp_min clamp_min.Tensor", resolve_clamp_min);
+  add(table, "clamp_max clamp_max.Tensor", resolve_clamp_max);
+  add(table, "addcmul", resolve_addc<PointwiseOp::mul>);
+  add(table, "addcdiv", resolve_addc<PointwiseOp::div>);
+  add(table, "masked_fill.Tensor masked_fill.Scalar", resolve_masked_fill);
+  add(table, "logical_and bitwise_and.Tensor", resolve_logic<PointwiseOp::minimum>);
+  add(table, "logical_or bitwise_or.Tensor", resolve_logic<PointwiseOp::maximum>);
+  add(table, "logical_not bitwise_not", resolve_not);
+  add(table, "_to_copy", resolve_cast);
   table["prims.convert_element_type.default"] = {resolve_cast};
-  table["aten.clamp.Tensor"] = {resolve_clamp};
-  table["aten.clamp_min.Tensor"] = {resolve_clamp_min};
-  table["aten.clamp_max.Tensor"] = {resolve_clamp_max};
-  table["aten.max.other"] = {resolve_binary<PointwiseOp::maximum>};
-  table["aten.min.other"] = {resolve_binary<PointwiseOp::minimum>};
-  table["aten.bitwise_and.Tensor"] = {resolve_logic<PointwiseOp::minimum>};
-  table["aten.bitwise_or.Tensor"] = {resolve_logic<PointwiseOp::maximum>};
-  auto both = [&](const char* name, Resolver resolver) {
-    for (const char* overload : {"Tensor", "Scalar"}) table[std::string("aten.") + name + "." + overload] = {resolver};
-  };
-  both("add", resolve_add);
-  both("sub", resolve_sub);
-  both("rsub", resolve_rsub);
-  both("mul", resolve_binary<PointwiseOp::mul>);
-  both("div", resolve_div);
-  for (const char* mode : {"Tensor_mode", "Scalar_mode"}) table[std::string("aten.div.") + mode] = {resolve_div};
-  both("eq", resolve_binary<PointwiseOp::eq, Numbers::rounded>);
-  both("ne", resolve_binary<PointwiseOp::ne, Numbers::rounded>);
-  both("lt", resolve_binary<PointwiseOp::lt, Numbers::rounded>);
-  both("le", resolve_binary<PointwiseOp::le, Numbers::rounded>);
-  both("gt", resolve_binary<PointwiseOp::gt, Numbers::rounded>);
-  both("ge", resolve_binary<PointwiseOp::ge, Numbers::rounded>);
-  both("masked_fill", resolve_masked_fill);
-  for (const char* overload : {"Tensor_Scalar", "Tensor_Tensor", "Scalar"})
-    table[std::string("aten.pow.") + overload] = {resolve_pow};
-  for (const char* overload : {"self", "Scalar", "ScalarSelf", "ScalarOther"})
-    table[std::string("aten.where.") + overload] = {resolve_where};
 }
 
 }  // namespace megakittens::frontend

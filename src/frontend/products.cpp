@@ -38,7 +38,7 @@ TensorSymbol multiply(const Call& call, TensorSymbol a, TensorSymbol b, const Ep
   shape.push_back(a.view.sizes[a.view.sizes.size() - 2]);
   shape.push_back(b.view.sizes.back());
   ir::Node node;
-  node.op = "matmul";
+  node.family = ir::Family::contraction;
   std::vector<TensorSymbol> operands{a, b};
   ir::PointwiseBody body;
   Ref value = Ref::accumulator();

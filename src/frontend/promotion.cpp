@@ -31,17 +31,12 @@ Side side_of(const Call& call, std::size_t position, const char* name) {
   return {results[0], dimensions ? 2 : 1, call.context().dtype(results[0])};
 }
 
-/// bool, integer, floating.
-int kind_of(ir::DType dtype) {
-  return ir::is_floating(dtype) ? 2 : dtype == ir::DType::boolean ? 0 : 1;
-}
-
 ir::DType common_type(const Side& a, const Side& b) {
   if (a.dtype == b.dtype) return a.dtype;
   const Side& high = a.rank >= b.rank ? a : b;
   const Side& low = a.rank >= b.rank ? b : a;
-  if (kind_of(low.dtype) > kind_of(high.dtype)) return low.dtype;
-  if (high.rank > low.rank || kind_of(high.dtype) > kind_of(low.dtype)) return high.dtype;
+  if (ir::kind_of(low.dtype) > ir::kind_of(high.dtype)) return low.dtype;
+  if (high.rank > low.rank || ir::kind_of(high.dtype) > ir::kind_of(low.dtype)) return high.dtype;
   return ir::is_floating(high.dtype) ? ir::DType::f32 : ir::DType::i64;  // two of a kind
 }
 
@@ -55,7 +50,7 @@ Symbol converted(const Call& call, const Side& side, ir::DType common, Numbers n
   if (side.dtype == ir::DType::boolean) return side.symbol;  // 0 and 1 are themselves in every type
   const auto& tensor = std::get<TensorSymbol>(side.symbol);
   ir::Node cast;
-  cast.op = "identity";
+  cast.body = ir::plain_body(ir::PointwiseOp::identity);
   cast.operands = {call.context().operand(tensor)};
   return call.context().add_node(call.index(), std::move(cast), ir::Tensor::dense(common, tensor.view.sizes));
 }

@@ -29,34 +29,31 @@ std::vector<int> kept_results(std::string_view target) {
   return {};
 }
 
-void keep_argument(ir::Node& node, const std::string& name, const fx::Argument& argument) {
-  const std::string key = "argument." + name;
-  if (const auto* flag = argument.get<bool>()) node.attributes[key] = *flag;
-  if (const auto* whole = argument.get<std::int64_t>()) node.attributes[key] = *whole;
-  if (const auto* real = argument.get<double>()) node.attributes[key] = *real;
-  if (const auto* text = argument.get<std::string>()) node.attributes[key] = *text;
+void keep_argument(ir::Call& call, const std::string& name, const fx::Argument& argument) {
+  if (const auto* flag = argument.get<bool>()) call.arguments[name] = *flag;
+  if (const auto* whole = argument.get<std::int64_t>()) call.arguments[name] = *whole;
+  if (const auto* real = argument.get<double>()) call.arguments[name] = *real;
+  if (const auto* text = argument.get<std::string>()) call.arguments[name] = *text;
   if (const auto* list = argument.get<fx::List>(); list != nullptr && !list->empty()) {
     std::vector<std::int64_t> numbers;
     for (const fx::Argument& item : *list)
       if (const auto* number = item.get<std::int64_t>()) numbers.push_back(*number);
-    if (numbers.size() == list->size()) node.attributes[key] = numbers;
+    if (numbers.size() == list->size()) call.arguments[name] = numbers;
   }
 }
 
-Results make_opaque(const Call& call, const std::string& why) {
+Results make_call(const Call& call, const std::string& why) {
   Context& context = call.context();
   const fx::Node& source = call.node();
-  ir::Node node;
-  node.op = "opaque";
-  node.attributes["target"] = source.target;
-  if (!why.empty()) node.attributes["why"] = why;
+  ir::Call details{.target = source.target, .why = why};
   std::vector<std::string> arguments;
   for (const fx::Argument& argument : source.args) arguments.push_back(to_string(argument, context.module()));
   for (const auto& [key, argument] : source.kwargs)
     arguments.push_back(key + "=" + to_string(argument, context.module()));
-  node.attributes["arguments"] = fmt::format("{}", fmt::join(arguments, ", "));
-  for (std::size_t i = 0; i < source.args.size(); ++i) keep_argument(node, std::to_string(i), source.args[i]);
-  for (const auto& [key, argument] : source.kwargs) keep_argument(node, key, argument);
+  details.text = fmt::format("{}", fmt::join(arguments, ", "));
+  for (std::size_t i = 0; i < source.args.size(); ++i) keep_argument(details, std::to_string(i), source.args[i]);
+  for (const auto& [key, argument] : source.kwargs) keep_argument(details, key, argument);
+  ir::Node node{.family = ir::Family::call, .details = std::move(details)};
 
   std::vector<TensorSymbol> operands;
   fx::for_each_input(source, [&](fx::NodeRef ref) {

@@ -32,10 +32,10 @@ ir::View diagonal_view(const ir::View& view, std::int64_t offset, std::int64_t f
 /// (_fused_rms_norm: only 0); empty where all are kept.
 std::vector<int> kept_results(std::string_view target);
 
-/// Attribute "argument.<name>" where the argument is a number, a flag, a text or a list of whole numbers.
-void keep_argument(ir::Node& node, const std::string& name, const fx::Argument& argument);
+/// Keeps an argument that is a number, a flag, a text or a list of whole numbers.
+void keep_argument(ir::Call& call, const std::string& name, const fx::Argument& argument);
 
-/// The node that no resolver took. `why` is kept as an attribute.
-Results make_opaque(const Call& call, const std::string& why);
+/// The node that no resolver took, with the reason.
+Results make_call(const Call& call, const std::string& why);
 
 }  // namespace megakittens::frontend

@@ -1,85 +1,73 @@
 // PyTorch's many names for one operation.
+#include <fmt/format.h>
+
 #include <array>
 #include <unordered_map>
 
 #include "frontend/prune.hpp"
+#include "ir/pointwise.hpp"
 
 namespace megakittens::frontend {
 namespace {
 
-using Table = std::unordered_map<std::string_view, std::string_view>;
+using Table = std::unordered_map<std::string_view, std::string>;
 
-/// Methods, and functions of `torch`, `torch.nn.functional` and `operator` under their last name.
+/// Methods, and functions of `torch`, `torch.nn.functional` and `operator` under their last name: those that have a row
+/// in ir/operations.def are called as the row's first overload.
 const Table& plain_names() {
-  static const Table table{
-      {"add", "aten.add.Tensor"},
-      {"sub", "aten.sub.Tensor"},
-      {"subtract", "aten.sub.Tensor"},
-      {"mul", "aten.mul.Tensor"},
-      {"multiply", "aten.mul.Tensor"},
-      {"div", "aten.div.Tensor"},
-      {"truediv", "aten.div.Tensor"},
-      {"pow", "aten.pow.Tensor_Scalar"},
-      {"neg", "aten.neg.default"},
-      {"abs", "aten.abs.default"},
-      {"exp", "aten.exp.default"},
-      {"exp2", "aten.exp2.default"},
-      {"log", "aten.log.default"},
-      {"log2", "aten.log2.default"},
-      {"sqrt", "aten.sqrt.default"},
-      {"rsqrt", "aten.rsqrt.default"},
-      {"reciprocal", "aten.reciprocal.default"},
-      {"square", "aten.square.default"},
-      {"relu", "aten.relu.default"},
-      {"gelu", "aten.gelu.default"},
-      {"silu", "aten.silu.default"},
-      {"sigmoid", "aten.sigmoid.default"},
-      {"tanh", "aten.tanh.default"},
-      {"maximum", "aten.maximum.default"},
-      {"minimum", "aten.minimum.default"},
-      {"clamp", "aten.clamp.default"},
-      {"clip", "aten.clamp.default"},
-      {"eq", "aten.eq.Tensor"},
-      {"ne", "aten.ne.Tensor"},
-      {"lt", "aten.lt.Tensor"},
-      {"le", "aten.le.Tensor"},
-      {"gt", "aten.gt.Tensor"},
-      {"ge", "aten.ge.Tensor"},
-      {"where", "aten.where.self"},
-      {"masked_fill", "aten.masked_fill.Scalar"},
-      {"mm", "aten.mm.default"},
-      {"bmm", "aten.bmm.default"},
-      {"matmul", "aten.matmul.default"},
-      {"mv", "aten.mv.default"},
-      {"addmm", "aten.addmm.default"},
-      {"baddbmm", "aten.baddbmm.default"},
-      {"linear", "aten.linear.default"},
-      {"to", "aten._to_copy.default"},
-      {"float", "aten._to_copy.default"},
-      {"half", "aten._to_copy.default"},
-      {"bfloat16", "aten._to_copy.default"},
-      {"clone", "aten.clone.default"},
-      {"contiguous", "aten.contiguous.default"},
-      {"detach", "aten.detach.default"},
-      {"t", "aten.t.default"},
-      {"transpose", "aten.transpose.int"},
-      {"swapaxes", "aten.transpose.int"},
-      {"permute", "aten.permute.default"},
-      {"unsqueeze", "aten.unsqueeze.default"},
-      {"squeeze", "aten.squeeze.default"},
-      {"expand", "aten.expand.default"},
-      {"view", "aten.view.default"},
-      {"reshape", "aten.reshape.default"},
-      {"flatten", "aten.flatten.using_ints"},
-      {"unflatten", "aten.unflatten.int"},
-      {"select", "aten.select.int"},
-      {"narrow", "aten.narrow.default"},
-      {"split", "aten.split.Tensor"},
-      {"chunk", "aten.chunk.default"},
-      {"unbind", "aten.unbind.int"},
-      {"diagonal", "aten.diagonal.default"},
-      {"getitem", "operator.getitem"},
-  };
+  static const Table table = [] {
+    Table names{
+        {"add", "aten.add.Tensor"},
+        {"sub", "aten.sub.Tensor"},
+        {"subtract", "aten.sub.Tensor"},
+        {"multiply", "aten.mul.Tensor"},
+        {"truediv", "aten.div.Tensor"},
+        {"pow", "aten.pow.Tensor_Scalar"},
+        {"square", "aten.square.default"},
+        {"gelu", "aten.gelu.default"},
+        {"clamp", "aten.clamp.default"},
+        {"clip", "aten.clamp.default"},
+        {"masked_fill", "aten.masked_fill.Scalar"},
+        {"mm", "aten.mm.default"},
+        {"bmm", "aten.bmm.default"},
+        {"matmul", "aten.matmul.default"},
+        {"mv", "aten.mv.default"},
+        {"addmm", "aten.addmm.default"},
+        {"baddbmm", "aten.baddbmm.default"},
+        {"linear", "aten.linear.default"},
+        {"to", "aten._to_copy.default"},
+        {"float", "aten._to_copy.default"},
+        {"half", "aten._to_copy.default"},
+        {"bfloat16", "aten._to_copy.default"},
+        {"clone", "aten.clone.default"},
+        {"contiguous", "aten.contiguous.default"},
+        {"detach", "aten.detach.default"},
+        {"t", "aten.t.default"},
+        {"transpose", "aten.transpose.int"},
+        {"swapaxes", "aten.transpose.int"},
+        {"permute", "aten.permute.default"},
+        {"unsqueeze", "aten.unsqueeze.default"},
+        {"squeeze", "aten.squeeze.default"},
+        {"expand", "aten.expand.default"},
+        {"view", "aten.view.default"},
+        {"reshape", "aten.reshape.default"},
+        {"flatten", "aten.flatten.using_ints"},
+        {"unflatten", "aten.unflatten.int"},
+        {"select", "aten.select.int"},
+        {"narrow", "aten.narrow.default"},
+        {"split", "aten.split.Tensor"},
+        {"chunk", "aten.chunk.default"},
+        {"unbind", "aten.unbind.int"},
+        {"diagonal", "aten.diagonal.default"},
+        {"getitem", "operator.getitem"},
+    };
+    for (const ir::PointwiseOperation& operation : ir::pointwise_operations()) {
+      const std::string_view first = operation.aten.substr(0, operation.aten.find(' '));
+      const std::string_view name = first.substr(0, first.find('.'));
+      if (!name.empty()) names.emplace(name, fmt::format("aten.{}{}", first, name == first ? ".default" : ""));
+    }
+    return names;
+  }();
   return table;
 }
 
@@ -118,7 +106,7 @@ std::string canonical_target(const fx::Node& node) {
     return node.target;
   }
   auto found = plain_names().find(target);
-  return found == plain_names().end() ? node.target : std::string(found->second);
+  return found == plain_names().end() ? node.target : found->second;
 }
 
 }  // namespace megakittens::frontend

@@ -8,7 +8,7 @@ namespace megakittens::ir {
 namespace {
 
 bool is_comparison(PointwiseOp op) {
-  return op >= PointwiseOp::eq && op <= PointwiseOp::ge;
+  return operation_of(op).result == ResultRule::truth;
 }
 
 Operand operand_of(const Handle& handle) {
@@ -54,7 +54,7 @@ void Builder::at(std::string name, std::string source) {
 Handle Builder::add_node(Node node, Tensor result, std::optional<Mutation> mutation) {
   auto id = static_cast<ValueId>(graph_.values.size());
   auto number = static_cast<NodeId>(graph_.nodes.size());
-  node.name = next_name_.empty() ? fmt::format("{}_{}", node.op, number) : next_name_;
+  node.name = next_name_.empty() ? fmt::format("{}_{}", op_of(node), number) : next_name_;
   node.source = next_source_;
   node.outputs = {id};
   next_name_.clear();
@@ -82,13 +82,7 @@ Handle Builder::pointwise(PointwiseOp op, const std::vector<Handle>& args) {
       throw UserError(fmt::format("{}: {}", name_of(op), error.what()));
     }
   }
-  Node node{.op = std::string(name_of(op)),
-            .name = {},
-            .operands = {},
-            .outputs = {},
-            .attributes = {},
-            .body = std::nullopt,
-            .source = {}};
+  Node node{.body = plain_body(op)};
   for (const Handle& arg : args) node.operands.push_back({arg.value, arg.view.broadcast_to(shape)});
   return add_node(std::move(node), Tensor::dense(is_comparison(op) ? DType::boolean : result, shape));
 }
@@ -99,41 +93,23 @@ Handle Builder::pointwise(PointwiseOp op, const Handle& a, double scalar) {
   return pointwise_body(std::move(body), {a}, is_comparison(op) ? DType::boolean : dtype_of(a));
 }
 
-Handle Builder::pointwise_body(PointwiseBody body, const std::vector<Handle>& args, DType result, std::string op) {
+Handle Builder::pointwise_body(PointwiseBody body, const std::vector<Handle>& args, DType result) {
   if (body.results.size() != 1)
-    throw UserError(fmt::format("{}: the body has {} results, the builder makes one", op, body.results.size()));
+    throw UserError(fmt::format("the body has {} results, the builder makes one", body.results.size()));
   Extents shape;
   for (const Handle& arg : args) shape = broadcast_shapes(shape, arg.view.sizes);
-  Node node{.op = std::move(op),
-            .name = {},
-            .operands = {},
-            .outputs = {},
-            .attributes = {},
-            .body = std::move(body),
-            .source = {}};
+  Node node{.body = std::move(body)};
   for (const Handle& arg : args) node.operands.push_back({arg.value, arg.view.broadcast_to(shape)});
   return add_node(std::move(node), Tensor::dense(result, shape));
 }
 
 Handle Builder::cast(const Handle& x, DType dtype) {
-  Node node{.op = "identity",
-            .name = {},
-            .operands = {operand_of(x)},
-            .outputs = {},
-            .attributes = {},
-            .body = std::nullopt,
-            .source = {}};
+  Node node{.operands = {operand_of(x)}, .body = plain_body(PointwiseOp::identity)};
   return add_node(std::move(node), Tensor::dense(dtype, x.view.sizes));
 }
 
 Handle Builder::copy(const Handle& x) {
-  Node node{.op = "copy",
-            .name = {},
-            .operands = {operand_of(x)},
-            .outputs = {},
-            .attributes = {},
-            .body = std::nullopt,
-            .source = {}};
+  Node node{.family = Family::copy, .operands = {operand_of(x)}};
   return add_node(std::move(node), Tensor::dense(dtype_of(x), x.view.sizes));
 }
 
@@ -160,8 +136,7 @@ Handle Builder::matmul(const Handle& a, const Handle& b) {
   Extents shape = batch;
   shape.push_back(left[left.size() - 2]);
   shape.push_back(right.back());
-  Node node{
-      .op = "matmul", .name = {}, .operands = {}, .outputs = {}, .attributes = {}, .body = std::nullopt, .source = {}};
+  Node node{.family = Family::contraction};
   node.operands = {{a.value, a.view.broadcast_to(with_batch(left))}, {b.value, b.view.broadcast_to(with_batch(right))}};
   return add_node(std::move(node), Tensor::dense(dtype_of(a), shape));
 }
@@ -169,30 +144,80 @@ Handle Builder::matmul(const Handle& a, const Handle& b) {
 Handle Builder::assign(const Handle& target, const Handle& source) {
   View from = source.view.broadcast_to(target.view.sizes);
   const Tensor tensor = graph_.value(target.value).tensor;
-  Node node{.op = dtype_of(source) == tensor.dtype ? "copy" : "identity",
-            .name = {},
-            .operands = {{source.value, std::move(from)}},
-            .outputs = {},
-            .attributes = {},
-            .body = std::nullopt,
-            .source = {}};
+  Node node{.operands = {{source.value, std::move(from)}}};
+  if (dtype_of(source) == tensor.dtype)
+    node.family = Family::copy;
+  else
+    node.body = plain_body(PointwiseOp::identity);
   return add_node(std::move(node), tensor, Mutation{target.value, target.view});
 }
 
-Handle Builder::opaque(std::string target, const std::vector<Handle>& args, Tensor result) {
+namespace {
+
+int wrapped(int dim, int rank, const char* what) {
+  const int at = dim < 0 ? dim + rank : dim;
+  if (at < 0 || at >= rank)
+    throw UserError(fmt::format("{}: dimension {} is out of range for rank {}", what, dim, rank));
+  return at;
+}
+
+}  // namespace
+
+Handle Builder::reduce(Reduction kind, const Handle& x, std::vector<int> dims, bool keep) {
+  const int rank = x.view.rank();
+  for (int& dim : dims) dim = wrapped(dim, rank, "reduce");
+  std::ranges::sort(dims);
+  if (std::ranges::adjacent_find(dims) != dims.end()) throw UserError("reduce: a dimension is named twice");
+  if (dims.empty())
+    for (int d = 0; d < rank; ++d) dims.push_back(d);
+  Extents shape;
+  for (int d = 0; d < rank; ++d)
+    if (const bool gone = std::ranges::binary_search(dims, d); keep || !gone)
+      shape.push_back(gone ? 1 : x.view.sizes[d]);
+  DType result = dtype_of(x);
+  if (kind == Reduction::any || kind == Reduction::all) result = DType::boolean;
+  if (kind == Reduction::argmax || kind == Reduction::argmin) result = DType::i64;
+  Node node{.family = Family::reduce, .operands = {operand_of(x)}, .details = Reduce{kind, std::move(dims), keep}};
+  return add_node(std::move(node), Tensor::dense(result, std::move(shape)));
+}
+
+Handle Builder::gather(const Handle& x, int dim, const Handle& index) {
+  dim = wrapped(dim, x.view.rank(), "gather");
+  std::vector<int> coordinates;
+  for (int d = 0; d < x.view.rank(); ++d) coordinates.push_back(d == dim ? -1 : d);
+  Node node{.family = Family::gather, .operands = {operand_of(x), operand_of(index)}, .details = Gather{coordinates}};
+  return add_node(std::move(node), Tensor::dense(dtype_of(x), index.view.sizes));
+}
+
+Handle Builder::scatter(ScatterKind kind, const Handle& x, int dim, const Handle& index, const Handle& values) {
+  dim = wrapped(dim, x.view.rank(), "scatter");
+  std::vector<int> coordinates;
+  for (int d = 0; d < x.view.rank(); ++d) coordinates.push_back(d == dim ? -1 : d);
+  Node node{.family = Family::scatter,
+            .operands = {operand_of(x), operand_of(values), operand_of(index)},
+            .details = Scatter{kind, std::move(coordinates)}};
+  return add_node(std::move(node), Tensor::dense(dtype_of(x), x.view.sizes));
+}
+
+Handle Builder::scan(ScanKind kind, const Handle& x, int dim) {
   Node node{
-      .op = "opaque", .name = {}, .operands = {}, .outputs = {}, .attributes = {}, .body = std::nullopt, .source = {}};
-  node.attributes["target"] = std::move(target);
+      .family = Family::scan, .operands = {operand_of(x)}, .details = Scan{kind, wrapped(dim, x.view.rank(), "scan")}};
+  return add_node(std::move(node), Tensor::dense(dtype_of(x), x.view.sizes));
+}
+
+Handle Builder::call(std::string target, const std::vector<Handle>& args, Tensor result) {
+  Node node{.family = Family::call,
+            .details = Call{.target = std::move(target), .arguments = {}, .text = {}, .why = {}}};
   for (const Handle& arg : args) node.operands.push_back(operand_of(arg));
   return add_node(std::move(node), std::move(result));
 }
 
-std::vector<Handle> Builder::opaque(std::string target, const std::vector<Handle>& args, std::vector<Tensor> results,
-                                    const std::map<std::string, Attribute>& arguments) {
+std::vector<Handle> Builder::call(std::string target, const std::vector<Handle>& args, std::vector<Tensor> results,
+                                  const std::map<std::string, Attribute>& arguments) {
   if (results.empty()) throw UserError(fmt::format("'{}' is called for no result", target));
-  std::vector<Handle> handles{opaque(std::move(target), args, std::move(results[0]))};
+  std::vector<Handle> handles{call(std::move(target), args, std::move(results[0]))};
   Node& node = graph_.nodes.back();
-  for (const auto& [key, value] : arguments) node.attributes["argument." + key] = value;
+  std::get<Call>(node.details).arguments = arguments;
   for (std::size_t k = 1; k < results.size(); ++k) {
     node.outputs.push_back(static_cast<ValueId>(graph_.values.size()));
     graph_.values.push_back({.name = fmt::format("{}_{}", node.name, k),

@@ -1,31 +1,30 @@
 #include "ir/dtype.hpp"
 
-#include <array>
-
 #include "support/error.hpp"
 
 namespace megakittens::ir {
 namespace {
 
 struct Entry {
-  DType dtype;
   std::string_view name;
   int size;
+  DTypeKind kind;
 };
-constexpr std::array<Entry, 6> kEntries{{{DType::bf16, "bf16", 2},
-                                         {DType::f16, "f16", 2},
-                                         {DType::f32, "f32", 4},
-                                         {DType::i64, "i64", 8},
-                                         {DType::i32, "i32", 4},
-                                         {DType::boolean, "bool", 1}}};
+constexpr Entry kEntries[] = {
+#define MK_DTYPE(name, text, bytes, kind) {text, bytes, DTypeKind::kind},
+#include "ir/dtypes.def"
+};
 
 const Entry& entry_of(DType dtype) {
-  auto index = static_cast<std::size_t>(dtype);
-  MK_CHECK(index < kEntries.size(), "dtype {} is not in the table of {}", index, kEntries.size());
-  return kEntries[index];
+  MK_CHECK(is_dtype(dtype), "dtype {} is not in the table of {}", static_cast<int>(dtype), std::size(kEntries));
+  return kEntries[static_cast<std::size_t>(dtype)];
 }
 
 }  // namespace
+
+bool is_dtype(DType dtype) {
+  return static_cast<std::size_t>(dtype) < std::size(kEntries);
+}
 
 int size_of(DType dtype) {
   return entry_of(dtype).size;
@@ -35,14 +34,17 @@ std::string_view name_of(DType dtype) {
   return entry_of(dtype).name;
 }
 
-DType parse_dtype(std::string_view text) {
-  for (const Entry& entry : kEntries)
-    if (entry.name == text) return entry.dtype;
-  throw FormatError(fmt::format("unknown dtype '{}'; known are bf16, f16, f32, i64, i32, bool", text));
+DTypeKind kind_of(DType dtype) {
+  return entry_of(dtype).kind;
 }
 
-bool is_floating(DType dtype) {
-  return dtype == DType::bf16 || dtype == DType::f16 || dtype == DType::f32;
+DType parse_dtype(std::string_view text) {
+  std::string known;
+  for (const Entry& entry : kEntries) {
+    if (entry.name == text) return static_cast<DType>(&entry - kEntries);
+    known += (known.empty() ? "" : ", ") + std::string(entry.name);
+  }
+  throw FormatError(fmt::format("unknown dtype '{}'; known are {}", text, known));
 }
 
 }  // namespace megakittens::ir

@@ -1,13 +1,12 @@
-// Element types of tensors.
+// What the host knows of element types.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
-namespace megakittens::ir {
+#include "ir/element_type.hpp"
 
-enum class DType : std::uint8_t { bf16, f16, f32, i64, i32, boolean };
+namespace megakittens::ir {
 
 /// Bytes of one element; boolean takes one.
 int size_of(DType dtype);
@@ -15,6 +14,11 @@ int size_of(DType dtype);
 std::string_view name_of(DType dtype);
 /// Inverse of name_of. Throws FormatError naming the text and the known names.
 DType parse_dtype(std::string_view text);
-bool is_floating(DType dtype);
+/// False for a number that no type has: a file's.
+bool is_dtype(DType dtype);
+DTypeKind kind_of(DType dtype);
+inline bool is_floating(DType dtype) {
+  return kind_of(dtype) == DTypeKind::floating;
+}
 
 }  // namespace megakittens::ir

@@ -21,12 +21,52 @@ ValueId Graph::root(ValueId id) const {
 }
 
 std::string Graph::describe(const Node& node) const {
-  std::string text = fmt::format("node '{}' ({})", node.name, node.op);
-  if (auto target = node.attributes.find("target"); node.op == "opaque" && target != node.attributes.end())
-    if (const auto* name = std::get_if<std::string>(&target->second))
-      text = fmt::format("node '{}' ({})", node.name, *name);
+  const Call* call = call_of(node);
+  std::string text = fmt::format("node '{}' ({})", node.name, call != nullptr ? call->target : op_of(node));
   if (!node.source.empty()) text += " at " + node.source;
   return text;
+}
+
+std::string_view name_of(Family family) {
+  constexpr std::string_view kNames[] = {"pointwise", "matmul", "reduce", "gather", "scatter", "scan", "copy", "call"};
+  return kNames[static_cast<std::size_t>(family)];
+}
+
+std::string_view name_of(Reduction kind) {
+  constexpr std::string_view kNames[] = {"sum", "mean", "prod", "amax", "amin", "any", "all", "argmax", "argmin"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::string_view name_of(ScatterKind kind) {
+  constexpr std::string_view kNames[] = {"set", "add", "prod", "amax", "amin"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::string_view name_of(ScanKind kind) {
+  constexpr std::string_view kNames[] = {"sum", "prod", "max", "min", "logsumexp"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+PointwiseBody plain_body(PointwiseOp op) {
+  Step step{.op = op, .args = {}};
+  for (int i = 0; i < arity_of(op); ++i) step.args.push_back(Ref::operand(i));
+  return {.steps = {std::move(step)}, .results = {0}};
+}
+
+std::optional<PointwiseOp> plain_op(const Node& node) {
+  if (node.family != Family::pointwise || !node.body || node.body->steps.size() != 1) return std::nullopt;
+  const Step& step = node.body->steps[0];
+  if (step.op == PointwiseOp::round || step.args.size() != node.operands.size()) return std::nullopt;
+  return *node.body == plain_body(step.op) ? std::optional(step.op) : std::nullopt;
+}
+
+std::string_view op_of(const Node& node) {
+  const std::optional<PointwiseOp> op = plain_op(node);
+  return op ? name_of(*op) : name_of(node.family);
+}
+
+int first_body_operand(Family family) {
+  return family == Family::contraction ? 2 : family == Family::reduce ? 1 : 0;
 }
 
 }  // namespace megakittens::ir

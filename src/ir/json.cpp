@@ -1,12 +1,18 @@
-// The .mkg.json form. Version 1, compact: defaults (dense strides, whole views, any device) are left out.
-//   graph    {"megakittens_graph": 1, "name", "values", "inputs", "nodes", "outputs", "metadata"?}
+// The .mkg.json form. Version 2, compact: defaults (dense strides, whole views, any device) are left out.
+//   graph    {"megakittens_graph": 2, "name", "values", "inputs", "nodes", "outputs"}
 //   value    {"name", "dtype", "shape", "strides"?, "device"?, "mutates"?: edge}; producers follow from the nodes
+//   device   "cpu", "cuda", or of several "cuda:1"
 //   edge     [value] for the whole tensor, or [value, offset, sizes, strides]
 //   node     {"op", "name", "operands": [edge..], "outputs": [value..], "attributes"?, "body"?, "source"?}
-//   body     {"steps": [[op, argument..]..], "results"}; an argument is "%0" (operand), "s0" (step), "acc", or a
-//   number;
-//            round ends with its dtype; numbers that JSON lacks are "inf", "-inf", "nan"
-//   attributes: JSON's own types; a float that JSON lacks is {"float": "inf"}
+//   op       a pointwise operation over the operands in order, or a family: "pointwise" with a body, "matmul",
+//   "reduce",
+//            "gather", "scatter", "scan", "copy", "call"
+//   body     {"steps": [[operation, argument..]..], "results"}; an argument is "%0" (operand), "s0" (step), "acc", or a
+//            number; round ends with its dtype; numbers that JSON lacks are "inf", "-inf", "nan"
+//   attributes: reduce {"kind", "dims", "keep"?}, gather {"coordinates"}, scatter {"kind", "coordinates"}, scan
+//   {"kind",
+//            "dim"}, call {"target", "text"?, "why"?, "argument.NAME"..}; arguments are JSON's own types; a float that
+//            JSON lacks is {"float": "inf"}
 #include <cmath>
 
 #include "ir/graph.hpp"
@@ -37,7 +43,7 @@ Json edge_to_json(const Graph& graph, ValueId value, const View& view) {
 Json value_to_json(const Graph& graph, const Value& value) {
   Json json{{"name", value.name}, {"dtype", name_of(value.tensor.dtype)}, {"shape", value.tensor.shape}};
   if (value.tensor.strides != contiguous_strides(value.tensor.shape)) json["strides"] = value.tensor.strides;
-  if (value.tensor.device != DeviceKind::any) json["device"] = value.tensor.device == DeviceKind::cpu ? "cpu" : "cuda";
+  if (value.tensor.device != Device{}) json["device"] = to_string(value.tensor.device);
   if (value.mutation) json["mutates"] = edge_to_json(graph, value.mutation->of, value.mutation->view);
   return json;
 }
@@ -73,12 +79,32 @@ Json attribute_to_json(const Attribute& attribute) {
   return std::visit([](const auto& value) { return Json(value); }, attribute);
 }
 
+Json details_to_json(const Details& details) {
+  Json json = Json::object();
+  if (const auto* reduce = std::get_if<Reduce>(&details)) {
+    json = {{"kind", name_of(reduce->kind)}, {"dims", reduce->dims}};
+    if (reduce->keep) json["keep"] = true;
+  } else if (const auto* gather = std::get_if<Gather>(&details)) {
+    json = {{"coordinates", gather->coordinates}};
+  } else if (const auto* scatter = std::get_if<Scatter>(&details)) {
+    json = {{"kind", name_of(scatter->kind)}, {"coordinates", scatter->coordinates}};
+  } else if (const auto* scan = std::get_if<Scan>(&details)) {
+    json = {{"kind", name_of(scan->kind)}, {"dim", scan->dim}};
+  } else if (const auto* call = std::get_if<Call>(&details)) {
+    json = {{"target", call->target}};
+    if (!call->text.empty()) json["text"] = call->text;
+    if (!call->why.empty()) json["why"] = call->why;
+    for (const auto& [key, argument] : call->arguments) json["argument." + key] = attribute_to_json(argument);
+  }
+  return json;
+}
+
 Json node_to_json(const Graph& graph, const Node& node) {
-  Json json{{"op", node.op}, {"name", node.name}, {"operands", Json::array()}, {"outputs", node.outputs}};
+  Json json{{"op", op_of(node)}, {"name", node.name}, {"operands", Json::array()}, {"outputs", node.outputs}};
   for (const Operand& operand : node.operands)
     json["operands"].push_back(edge_to_json(graph, operand.value, operand.view));
-  for (const auto& [key, attribute] : node.attributes) json["attributes"][key] = attribute_to_json(attribute);
-  if (node.body) json["body"] = body_to_json(*node.body);
+  if (Json details = details_to_json(node.details); !details.empty()) json["attributes"] = std::move(details);
+  if (node.body && !plain_op(node)) json["body"] = body_to_json(*node.body);
   if (!node.source.empty()) json["source"] = node.source;
   return json;
 }
@@ -102,7 +128,6 @@ std::string to_json(const Graph& graph) {
       fmt::format(" \"values\": [{}],\n", lines(graph.values, [&](const Value& v) { return value_to_json(graph, v); }));
   text += fmt::format(" \"inputs\": {},\n", dump(graph.inputs));
   text += fmt::format(" \"nodes\": [{}],\n", lines(graph.nodes, [&](const Node& n) { return node_to_json(graph, n); }));
-  if (!graph.metadata.empty()) text += fmt::format(" \"metadata\": {},\n", dump(graph.metadata));
   text += fmt::format(" \"outputs\": [{}]}}\n", lines(graph.outputs, [&](const Operand& output) {
                         return edge_to_json(graph, output.value, output.view);
                       }));

@@ -22,12 +22,30 @@ std::optional<double> read_float(const JsonReader& json) {
   return std::nullopt;
 }
 
-DType read_dtype(const JsonReader& json) {
+/// The text's value by `parse`, whose FormatError gets the place.
+template <typename Parse>
+auto read_by(const JsonReader& json, Parse&& parse) {
   try {
-    return parse_dtype(json.text());
+    return parse(json.text());
   } catch (const FormatError& error) {
     json.fail(error.what());
   }
+}
+
+DType read_dtype(const JsonReader& json) {
+  return read_by(json, parse_dtype);
+}
+
+/// The enumerator of that name, of those up to `last`.
+template <typename Enum>
+Enum read_named(const JsonReader& json, Enum last) {
+  std::string known;
+  for (int i = 0; i <= static_cast<int>(last); ++i) {
+    const std::string_view name = name_of(static_cast<Enum>(i));
+    if (name == json.text()) return static_cast<Enum>(i);
+    known += (i == 0 ? "" : ", ") + std::string(name);
+  }
+  json.fail(fmt::format("unknown '{}'; known are {}", json.text(), known));
 }
 
 Extents read_extents(const JsonReader& json) {
@@ -64,11 +82,8 @@ Value read_value(const JsonReader& json) {
   std::optional<JsonReader> strides = json.optional_field("strides");
   value.tensor.strides = strides ? read_extents(*strides) : contiguous_strides(shape);
   value.tensor.shape = std::move(shape);
-  if (std::optional<JsonReader> device = json.optional_field("device")) {
-    if (device->text() != "cpu" && device->text() != "cuda")
-      device->fail(fmt::format("unknown device '{}'; known are cpu, cuda", device->text()));
-    value.tensor.device = device->text() == "cpu" ? DeviceKind::cpu : DeviceKind::cuda;
-  }
+  if (std::optional<JsonReader> device = json.optional_field("device"))
+    value.tensor.device = read_by(*device, parse_device);
   return value;
 }
 
@@ -90,11 +105,7 @@ Step read_step(const JsonReader& json) {
   std::vector<JsonReader> parts = json.elements();
   if (!json.value().is_array() || parts.empty()) json.fail("a step is [operation, argument..]");
   Step step;
-  try {
-    step.op = parse_pointwise_op(parts[0].text());
-  } catch (const FormatError& error) {
-    parts[0].fail(error.what());
-  }
+  step.op = read_by(parts[0], parse_pointwise_op);
   auto arity = static_cast<std::size_t>(arity_of(step.op));
   bool rounds = step.op == PointwiseOp::round;
   std::size_t wanted = arity + (rounds ? 2 : 1);
@@ -125,10 +136,71 @@ Attribute read_attribute(const JsonReader& json) {
   json.fail("unknown float");
 }
 
+std::vector<int> read_dims(const JsonReader& json, std::int64_t least) {
+  std::vector<int> dims;
+  for (std::int64_t dim : json.integers(least, kMaxCount)) dims.push_back(static_cast<int>(dim));
+  return dims;
+}
+
+Call read_call(const JsonReader& json) {
+  constexpr std::string_view kArgument = "argument.";
+  Call call;
+  std::vector<std::string> keys = json.keys();
+  std::vector<JsonReader> members = json.elements();
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (keys[i] == "target")
+      call.target = members[i].text();
+    else if (keys[i] == "text")
+      call.text = members[i].text();
+    else if (keys[i] == "why")
+      call.why = members[i].text();
+    else if (keys[i].starts_with(kArgument))
+      call.arguments[keys[i].substr(kArgument.size())] = read_attribute(members[i]);
+    else
+      json.fail(fmt::format("unknown attribute '{}'; known are target, text, why, argument.NAME", keys[i]));
+  }
+  return call;
+}
+
+Details read_details(Family family, const JsonReader& node) {
+  const std::optional<JsonReader> json = node.optional_field("attributes");
+  const bool has_details = family >= Family::reduce && family != Family::copy;
+  if (!json && has_details) node.fail(fmt::format("{} needs attributes", name_of(family)));
+  if (!has_details) {
+    if (json) json->fail(fmt::format("{} has no attributes", node.field("op").text()));
+    return {};
+  }
+  switch (family) {
+    case Family::reduce: {
+      json->only_fields({"kind", "dims", "keep"});
+      const std::optional<JsonReader> keep = json->optional_field("keep");
+      return Reduce{.kind = read_named(json->field("kind"), Reduction::argmin),
+                    .dims = read_dims(json->field("dims"), 0),
+                    .keep = keep && keep->boolean()};
+    }
+    case Family::gather:
+      json->only_fields({"coordinates"});
+      return Gather{.coordinates = read_dims(json->field("coordinates"), -kMaxCount)};
+    case Family::scatter:
+      json->only_fields({"kind", "coordinates"});
+      return Scatter{.kind = read_named(json->field("kind"), ScatterKind::amin),
+                     .coordinates = read_dims(json->field("coordinates"), -kMaxCount)};
+    case Family::scan:
+      json->only_fields({"kind", "dim"});
+      return Scan{.kind = read_named(json->field("kind"), ScanKind::logsumexp),
+                  .dim = static_cast<int>(json->field("dim").integer(0, kMaxRank))};
+    default:
+      return read_call(*json);
+  }
+}
+
 Node read_node(const JsonReader& json, const Graph& graph) {
   json.only_fields({"op", "name", "operands", "outputs", "attributes", "body", "source"});
   Node node;
-  node.op = json.field("op").text();
+  const JsonReader op = json.field("op");
+  const std::optional<PointwiseOp> plain = find_pointwise_op(op.text());
+  if (plain == PointwiseOp::round) op.fail("round needs a type: a step of a body has one");
+  node.family = plain ? Family::pointwise : read_named(op, Family::call);
   node.name = json.field("name").text();
   for (const JsonReader& edge : json.field("operands").elements()) {
     auto [value, view] = read_edge(edge, graph);
@@ -136,12 +208,12 @@ Node read_node(const JsonReader& json, const Graph& graph) {
   }
   for (const JsonReader& output : json.field("outputs").elements())
     node.outputs.push_back(read_value_id(output, graph));
-  if (std::optional<JsonReader> attributes = json.optional_field("attributes")) {
-    std::vector<std::string> keys = attributes->keys();
-    std::vector<JsonReader> members = attributes->elements();
-    for (std::size_t i = 0; i < keys.size(); ++i) node.attributes[keys[i]] = read_attribute(members[i]);
+  node.details = read_details(node.family, json);
+  if (plain) node.body = plain_body(*plain);
+  if (std::optional<JsonReader> body = json.optional_field("body")) {
+    if (plain) body->fail(fmt::format("{} stands for its body", op.text()));
+    node.body = read_body(*body);
   }
-  if (std::optional<JsonReader> body = json.optional_field("body")) node.body = read_body(*body);
   if (std::optional<JsonReader> source = json.optional_field("source")) node.source = source->text();
   return node;
 }
@@ -164,8 +236,9 @@ Graph from_json(const std::string& text) {
   std::optional<JsonReader> version = json.optional_field("megakittens_graph");
   if (!version) json.fail("this is not a megakittens graph: field 'megakittens_graph' is missing");
   if (version->integer() != kGraphVersion)
-    version->fail(fmt::format("version {}, this build reads version {}", version->integer(), kGraphVersion));
-  json.only_fields({"megakittens_graph", "name", "values", "inputs", "nodes", "metadata", "outputs"});
+    version->fail(fmt::format("version {}, this build reads version {}: capture or build the graph again",
+                              version->integer(), kGraphVersion));
+  json.only_fields({"megakittens_graph", "name", "values", "inputs", "nodes", "outputs"});
   Graph graph;
   graph.name = json.field("name").text();
   std::vector<JsonReader> values = json.field("values").elements();
@@ -180,11 +253,6 @@ Graph from_json(const std::string& text) {
   for (const JsonReader& output : json.field("outputs").elements()) {
     auto [value, view] = read_edge(output, graph);
     graph.outputs.push_back({value, std::move(view)});
-  }
-  if (std::optional<JsonReader> metadata = json.optional_field("metadata")) {
-    std::vector<std::string> keys = metadata->keys();
-    std::vector<JsonReader> members = metadata->elements();
-    for (std::size_t i = 0; i < keys.size(); ++i) graph.metadata[keys[i]] = members[i].text();
   }
   verify(graph);
   return graph;

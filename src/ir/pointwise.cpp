@@ -12,14 +12,10 @@
 namespace megakittens::ir {
 namespace {
 
-struct Entry {
-  std::string_view name;
-  int arity;
-};
-constexpr Entry kOps[] = {
-#define MK_X(name, arity) {#name, arity},
-    MK_POINTWISE_OPS(MK_X)
-#undef MK_X
+constexpr PointwiseOperation kOperations[] = {
+#define MK_OPERATION(name, arity, result, form, mirror, expression, aten) \
+  {#name, arity, ResultRule::result, #expression, aten},
+#include "ir/operations.def"
 };
 
 std::string to_string(const Ref& ref) {
@@ -34,13 +30,6 @@ std::string to_string(const Ref& ref) {
       return fmt::format("{}", ref.value);
   }
   return "?";
-}
-
-float nan_max(float a, float b) {
-  return std::isnan(a) ? a : std::isnan(b) ? b : a > b ? a : b;
-}
-float nan_min(float a, float b) {
-  return std::isnan(a) ? a : std::isnan(b) ? b : a < b ? a : b;
 }
 
 float round_bf16(float value) {
@@ -63,86 +52,76 @@ float round_f16(float value) {
 
 }  // namespace
 
-float apply(PointwiseOp op, float a, float b, float c) {
-  switch (op) {
-    case PointwiseOp::identity:
-      return a;
-    case PointwiseOp::neg:
-      return -a;
-    case PointwiseOp::abs:
-      return std::fabs(a);
-    case PointwiseOp::exp:
-      return std::exp(a);
-    case PointwiseOp::exp2:
-      return std::exp2(a);
-    case PointwiseOp::log:
-      return std::log(a);
-    case PointwiseOp::log2:
-      return std::log2(a);
-    case PointwiseOp::sqrt:
-      return std::sqrt(a);
-    case PointwiseOp::rsqrt:
-      return 1.0F / std::sqrt(a);
-    case PointwiseOp::reciprocal:
-      return 1.0F / a;
-    case PointwiseOp::relu:
-      return std::isnan(a) ? a : a > 0 ? a : 0.0F;
-    case PointwiseOp::gelu_erf:
-      return 0.5F * a * (1.0F + std::erf(a * 0.70710678118654752F));
-    case PointwiseOp::gelu_tanh:
-      return 0.5F * a * (1.0F + std::tanh(0.79788456080286536F * (a + 0.044715F * a * a * a)));
-    case PointwiseOp::silu:
-      return a / (1.0F + std::exp(-a));
-    case PointwiseOp::sigmoid:
-      return 1.0F / (1.0F + std::exp(-a));
-    case PointwiseOp::tanh:
-      return std::tanh(a);
-    case PointwiseOp::add:
-      return a + b;
-    case PointwiseOp::sub:
-      return a - b;
-    case PointwiseOp::mul:
-      return a * b;
-    case PointwiseOp::div:
-      return a / b;
-    case PointwiseOp::maximum:
-      return nan_max(a, b);
-    case PointwiseOp::minimum:
-      return nan_min(a, b);
-    case PointwiseOp::pow:
-      return std::pow(a, b);
-    case PointwiseOp::eq:
-      return a == b ? 1.0F : 0.0F;
-    case PointwiseOp::ne:
-      return a != b ? 1.0F : 0.0F;
-    case PointwiseOp::lt:
-      return a < b ? 1.0F : 0.0F;
-    case PointwiseOp::le:
-      return a <= b ? 1.0F : 0.0F;
-    case PointwiseOp::gt:
-      return a > b ? 1.0F : 0.0F;
-    case PointwiseOp::ge:
-      return a >= b ? 1.0F : 0.0F;
-    case PointwiseOp::where:
-      return a != 0 ? b : c;
-    case PointwiseOp::round:
-      break;
+namespace scalar {
+namespace {
+
+// What the expressions of ir/operations.def are made of, for one float. NOLINTBEGIN(bugprone-macro-parentheses)
+#define MK_FUNCTION(name, gpu, host)        \
+  [[maybe_unused]] float name(float x) { \
+    return host;                            \
   }
-  MK_CHECK(false, "pointwise operation {} has no reference", static_cast<int>(op));
+#include "ir/operations.def"
+float max(float a, float b) {
+  return std::isnan(a) ? a : std::isnan(b) ? b : a > b ? a : b;
+}
+float min(float a, float b) {
+  return std::isnan(a) ? a : std::isnan(b) ? b : a < b ? a : b;
+}
+float pow(float a, float b) {
+  return std::pow(a, b);
+}
+float select(bool condition, float yes, float no) {
+  return condition ? yes : no;
+}
+float truth(bool condition) {
+  return condition ? 1.0F : 0.0F;
+}
+
+float apply(PointwiseOp op, float a, [[maybe_unused]] float b, [[maybe_unused]] float c) {
+  switch (op) {
+#define MK_OPERATION(name, arity, result, form, mirror, expression, aten) \
+  case PointwiseOp::name:                                                \
+    return expression;
+#include "ir/operations.def"
+  }
+  MK_CHECK(false, "pointwise operation {} is not in the table", static_cast<int>(op));
   return 0;
+}
+// NOLINTEND(bugprone-macro-parentheses)
+
+}  // namespace
+}  // namespace scalar
+
+float apply(PointwiseOp op, float a, float b, float c) {
+  MK_CHECK(op != PointwiseOp::round, "round needs a type");
+  return scalar::apply(op, a, b, c);
+}
+
+std::span<const PointwiseOperation> pointwise_operations() {
+  return kOperations;
+}
+const PointwiseOperation& operation_of(PointwiseOp op) {
+  return kOperations[static_cast<std::size_t>(op)];
 }
 
 std::string_view name_of(PointwiseOp op) {
-  return kOps[static_cast<std::size_t>(op)].name;
+  return operation_of(op).name;
 }
 int arity_of(PointwiseOp op) {
-  return kOps[static_cast<std::size_t>(op)].arity;
+  return operation_of(op).arity;
+}
+
+std::optional<PointwiseOp> find_pointwise_op(std::string_view text) {
+  for (const PointwiseOperation& operation : kOperations)
+    if (operation.name == text) return static_cast<PointwiseOp>(&operation - kOperations);
+  return std::nullopt;
 }
 
 PointwiseOp parse_pointwise_op(std::string_view text) {
-  for (std::size_t i = 0; i < std::size(kOps); ++i)
-    if (kOps[i].name == text) return static_cast<PointwiseOp>(i);
-  throw FormatError(fmt::format("unknown pointwise operation '{}'", text));
+  if (std::optional<PointwiseOp> op = find_pointwise_op(text)) return *op;
+  std::vector<std::string_view> known;
+  for (const PointwiseOperation& operation : kOperations) known.push_back(operation.name);
+  throw FormatError(fmt::format("unknown pointwise operation '{}'; known are {}", text, fmt::join(known, ", ")));
 }
 
 std::string to_string(const PointwiseBody& body) {

@@ -1,6 +1,8 @@
 // A short straight-line program over one element: what a chain of elementwise operations does, or a GEMM's epilogue.
 #pragma once
 
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,23 +11,30 @@
 
 namespace megakittens::ir {
 
-// One list of pointwise operations: name, number of arguments. All compute in fp32.
-#define MK_POINTWISE_OPS(X)                                                                                        \
-  X(identity, 1)                                                                                                   \
-  X(neg, 1) X(abs, 1) X(exp, 1) X(exp2, 1) X(log, 1) X(log2, 1) X(sqrt, 1) X(rsqrt, 1) X(reciprocal, 1) X(relu, 1) \
-      X(gelu_erf, 1) X(gelu_tanh, 1) X(silu, 1) X(sigmoid, 1) X(tanh, 1) X(add, 2) X(sub, 2) X(mul, 2) X(div, 2)   \
-          X(maximum, 2) X(minimum, 2) X(pow, 2) X(eq, 2) X(ne, 2) X(lt, 2) X(le, 2) X(gt, 2) X(ge, 2) X(where, 3)  \
-              X(round, 1) /* to `Step::dtype` and back: what storing an intermediate does */
-
+/// The rows of ir/operations.def. All compute in fp32.
 enum class PointwiseOp : std::uint8_t {
-#define MK_X(name, arity) name,
-  MK_POINTWISE_OPS(MK_X)
-#undef MK_X
+#define MK_OPERATION(name, ...) name,
+#include "ir/operations.def"
 };
+
+/// What type an operation's result has: see ir/operations.def.
+enum class ResultRule : std::uint8_t { same, real, truth, branch, stated };
+
+/// A row of ir/operations.def, in words.
+struct PointwiseOperation {
+  std::string_view name;
+  int arity = 0;
+  ResultRule result = ResultRule::same;
+  std::string_view expression;
+  std::string_view aten;  ///< overloads, separated by spaces; "neg" is aten.neg.default
+};
+std::span<const PointwiseOperation> pointwise_operations();
+const PointwiseOperation& operation_of(PointwiseOp op);
 
 std::string_view name_of(PointwiseOp op);
 int arity_of(PointwiseOp op);
-/// Throws FormatError naming the text.
+std::optional<PointwiseOp> find_pointwise_op(std::string_view text);
+/// Throws FormatError naming the text and the operations there are.
 PointwiseOp parse_pointwise_op(std::string_view text);
 
 /// What a step reads: the node's operand `index`, the result of step `index`, the main value that the surrounding

@@ -41,16 +41,13 @@ std::map<std::string, OpaqueReference>& opaque_references() {
 
 OpaqueReference reference_of(const Graph& graph, const Node& node) {
   std::scoped_lock lock(opaque_mutex);
-  auto found = opaque_references().find(std::get<std::string>(node.attributes.at("target")));
-  if (found == opaque_references().end()) {
-    const auto why = node.attributes.find("why");
-    const std::string* reason = why == node.attributes.end() ? nullptr : std::get_if<std::string>(&why->second);
+  const Call& call = *call_of(node);
+  auto found = opaque_references().find(call.target);
+  if (found == opaque_references().end())
     throw UnsupportedError(
         fmt::format("{} has no reference: the operation is not supported{}{}. Compute it outside the compiled "
-                    "function, or write an "
-                    "instruction type for it (docs/guides/instruction-types.md)",
-                    graph.describe(node), reason == nullptr ? "" : ": ", reason == nullptr ? "" : *reason));
-  }
+                    "function, or write an instruction type for it (docs/guides/instruction-types.md)",
+                    graph.describe(node), call.why.empty() ? "" : ": ", call.why));
   return found->second;
 }
 
@@ -62,33 +59,30 @@ class Evaluator {
   std::vector<float>& storage(ValueId id) { return storage_[static_cast<std::size_t>(graph_.root(id))]; }
 
   void run(const Node& node) {
-    const OpaqueReference opaque = node.op == "opaque" ? reference_of(graph_, node) : OpaqueReference();
+    const OpaqueReference opaque = node.family == Family::call ? reference_of(graph_, node) : OpaqueReference();
     std::vector<std::vector<float>> operands;
     for (const Operand& operand : node.operands) operands.push_back(gather(storage(operand.value), operand.view));
-    if (opaque)
-      finish_opaque(node, opaque(graph_, node, operands));
-    else if (node.op == "matmul")
-      finish(node, matmul(node, operands));
-    else if (node.op == "copy")
-      store(node.outputs[0], std::move(operands[0]));
-    else if (node.op == "pointwise")
-      run_body(node, operands, {});
-    else
-      store(node.outputs[0], apply_all(parse_pointwise_op(node.op), operands));
+    switch (node.family) {
+      case Family::pointwise:
+        return run_body(node, operands, {});
+      case Family::contraction:
+        return finish(node, operands, {matmul(node, operands)});
+      case Family::copy:
+        return store(node.outputs[0], std::move(operands[0]));
+      case Family::call:
+        return finish(node, operands, opaque(graph_, node, operands));
+      default:
+        return finish(node, operands, evaluate_family(graph_, node, operands));
+    }
   }
 
  private:
-  void finish_opaque(const Node& node, std::vector<std::vector<float>> outputs) {
-    MK_CHECK(outputs.size() == node.outputs.size(), "{}: {} results", graph_.describe(node), outputs.size());
-    for (std::size_t k = 0; k < outputs.size(); ++k) store(node.outputs[k], std::move(outputs[k]));
-  }
-
-  void finish(const Node& node, std::vector<float> product_and_rest) {
-    if (!node.body) return store(node.outputs[0], std::move(product_and_rest));
-    std::vector<std::vector<float>> operands(2);
-    for (std::size_t i = 2; i < node.operands.size(); ++i)
-      operands.push_back(gather(storage(node.operands[i].value), node.operands[i].view));
-    run_body(node, operands, product_and_rest);
+  /// `results` are the outputs, or the accumulator of the body.
+  void finish(const Node& node, const std::vector<std::vector<float>>& operands,
+              std::vector<std::vector<float>> results) {
+    if (node.body) return run_body(node, operands, results[0]);
+    MK_CHECK(results.size() >= node.outputs.size(), "{}: {} results", graph_.describe(node), results.size());
+    for (std::size_t k = 0; k < node.outputs.size(); ++k) store(node.outputs[k], std::move(results[k]));
   }
 
   std::vector<float> matmul(const Node& node, const std::vector<std::vector<float>>& operands) const {
@@ -104,15 +98,6 @@ class Evaluator {
       reference_product(operands[0].data() + i * m * k, operands[1].data() + i * k * n, product.data() + i * m * n, m,
                         n, k);
     return product;
-  }
-
-  static std::vector<float> apply_all(PointwiseOp op, const std::vector<std::vector<float>>& args) {
-    std::vector<float> result(args[0].size());
-    const float* a = args[0].data();
-    const float* b = args.size() > 1 ? args[1].data() : a;
-    const float* c = args.size() > 2 ? args[2].data() : a;
-    for (std::size_t i = 0; i < result.size(); ++i) result[i] = apply(op, a[i], b[i], c[i]);
-    return result;
   }
 
   /// Step by step over all elements: each step's values live until the end.

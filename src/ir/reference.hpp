@@ -39,6 +39,11 @@ std::vector<float> gather(const std::vector<float>& storage, const View& view);
 /// The inverse: writes `values`, in row-major order, through the view.
 void scatter(std::vector<float>& storage, const View& view, const std::vector<float>& values);
 
+/// What a reduce, gather, scatter or scan node gives before its body: each output, dense in row-major order, from its
+/// operands so. Sums are in fp64. Throws UserError naming node, index and size where an index is out of range.
+std::vector<std::vector<float>> evaluate_family(const Graph& graph, const Node& node,
+                                                const std::vector<std::vector<float>>& operands);
+
 /// C[m, n] = A[m, k] B[k, n], all dense row-major.
 void reference_product(const float* a, const float* b, float* c, std::int64_t m, std::int64_t n, std::int64_t k);
 

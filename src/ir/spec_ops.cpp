@@ -7,37 +7,38 @@
 namespace megakittens::ir {
 namespace {
 
-bool is_elementwise(std::string_view op) {
-  if (op == "round") return false;
-  try {
-    parse_pointwise_op(op);
-    return true;
-  } catch (const FormatError&) {
-    return false;
-  }
-}
-
 /// The index space of what a node writes: its output's shape, or that of the part it overwrites.
 const Extents& written_shape(const Graph& graph, const Node& node, std::size_t output = 0) {
   const Value& value = graph.value(node.outputs[output]);
   return value.mutation ? value.mutation->view.sizes : value.tensor.shape;
 }
 
-std::string operations_are_known(const Graph& graph) {
+std::string families_are_complete(const Graph& graph) {
   for (const Node& node : graph.nodes) {
-    bool plain = is_elementwise(node.op);
-    if (!plain && node.op != "pointwise" && node.op != "matmul" && node.op != "copy" && node.op != "opaque")
-      return fmt::format("{}: unknown operation", graph.describe(node));
-    if (node.body.has_value() && node.op != "pointwise" && node.op != "matmul")
-      return fmt::format("{}: has a body, which only pointwise and matmul have", graph.describe(node));
-    if (!node.body.has_value() && node.op == "pointwise") return fmt::format("{}: has no body", graph.describe(node));
+    if (node.family > Family::call)
+      return fmt::format("node '{}': unknown family {}", node.name, static_cast<int>(node.family));
+    const std::size_t details = node.family == Family::reduce    ? 1
+                                : node.family == Family::gather  ? 2
+                                : node.family == Family::scatter ? 3
+                                : node.family == Family::scan    ? 4
+                                : node.family == Family::call    ? 5
+                                                                 : 0;
+    if (node.details.index() != details)
+      return fmt::format("{}: its details are another family's", graph.describe(node));
+    if (const Call* call = call_of(node); call != nullptr && call->target.empty())
+      return fmt::format("{}: has no target", graph.describe(node));
+    const bool may_have_body =
+        node.family == Family::pointwise || node.family == Family::contraction || node.family == Family::reduce;
+    if (node.body && !may_have_body)
+      return fmt::format("{}: has a body, which only pointwise, matmul and reduce have", graph.describe(node));
+    if (!node.body && node.family == Family::pointwise) return fmt::format("{}: has no body", graph.describe(node));
+    if (node.family == Family::call) continue;
     std::size_t results = node.body ? node.body->results.size() : 1;
-    if (node.op != "opaque" && node.outputs.size() != results)
+    const auto* scan = std::get_if<Scan>(&node.details);
+    const bool with_positions = scan != nullptr && (scan->kind == ScanKind::max || scan->kind == ScanKind::min);
+    if (with_positions && node.outputs.size() == 2) results = 2;
+    if (node.outputs.size() != results)
       return fmt::format("{}: {} outputs for {} results", graph.describe(node), node.outputs.size(), results);
-    if (node.op != "opaque") continue;
-    auto target = node.attributes.find("target");
-    if (target == node.attributes.end() || !std::holds_alternative<std::string>(target->second))
-      return fmt::format("{}: has no attribute 'target'", graph.describe(node));
   }
   return {};
 }
@@ -51,7 +52,7 @@ std::string reference_fault(const Ref& ref, std::size_t at, std::size_t operands
       if (ref.index >= 0 && static_cast<std::size_t>(ref.index) < at) return {};
       return fmt::format("reads step {}", ref.index);
     case Ref::Kind::accumulator:
-      return accumulator ? std::string{} : "reads an accumulator, which only matmul has";
+      return accumulator ? std::string{} : "reads an accumulator, which only matmul and reduce have";
     case Ref::Kind::constant:
       return {};
   }
@@ -68,7 +69,8 @@ std::string bodies_are_straight(const Graph& graph) {
         return fmt::format("{}: step {} ({}) has {} arguments", graph.describe(node), s, name_of(step.op),
                            step.args.size());
       for (const Ref& ref : step.args)
-        if (std::string fault = reference_fault(ref, s, node.operands.size(), node.op == "matmul"); !fault.empty())
+        if (std::string fault = reference_fault(ref, s, node.operands.size(), node.family != Family::pointwise);
+            !fault.empty())
           return fmt::format("{}: step {} {}", graph.describe(node), s, fault);
     }
     for (int result : body.results)
@@ -78,25 +80,21 @@ std::string bodies_are_straight(const Graph& graph) {
   return {};
 }
 
-std::string elementwise_operands_have_the_shape(const Graph& graph) {
+std::string operands_have_the_written_shape(const Graph& graph) {
   for (const Node& node : graph.nodes) {
-    bool plain = is_elementwise(node.op);
-    if (plain && static_cast<int>(node.operands.size()) != arity_of(parse_pointwise_op(node.op)))
+    if (node.family == Family::copy && node.operands.size() != 1)
       return fmt::format("{}: {} operands", graph.describe(node), node.operands.size());
-    if (node.op == "copy" && node.operands.size() != 1)
-      return fmt::format("{}: {} operands", graph.describe(node), node.operands.size());
-    std::size_t first = node.op == "matmul" ? 2 : 0;
-    if (!plain && node.op != "pointwise" && node.op != "copy" && node.op != "matmul") continue;
+    if (node.family != Family::copy && !node.body) continue;
     const Extents& shape = written_shape(graph, node);
     for (std::size_t k = 1; k < node.outputs.size(); ++k)
       if (written_shape(graph, node, k) != shape)
         return fmt::format("{}: outputs of shapes {} and {}", graph.describe(node), to_string(shape),
                            to_string(written_shape(graph, node, k)));
-    for (std::size_t i = first; i < node.operands.size(); ++i)
+    for (auto i = static_cast<std::size_t>(first_body_operand(node.family)); i < node.operands.size(); ++i)
       if (node.operands[i].view.sizes != shape)
         return fmt::format("{}: operand {} has shape {}, the output {}", graph.describe(node), i,
                            to_string(node.operands[i].view.sizes), to_string(shape));
-    if (node.op != "copy") continue;
+    if (node.family != Family::copy) continue;
     DType from = graph.value(node.operands[0].value).tensor.dtype;
     DType to = graph.value(node.outputs[0]).tensor.dtype;
     if (from != to) return fmt::format("{}: copies {} to {}", graph.describe(node), name_of(from), name_of(to));
@@ -106,7 +104,7 @@ std::string elementwise_operands_have_the_shape(const Graph& graph) {
 
 std::string products_fit(const Graph& graph) {
   for (const Node& node : graph.nodes) {
-    if (node.op != "matmul") continue;
+    if (node.family != Family::contraction) continue;
     if (node.operands.size() < 2) return fmt::format("{}: {} operands", graph.describe(node), node.operands.size());
     if (node.operands.size() > 2 && !node.body)
       return fmt::format("{}: {} operands and no body that reads them", graph.describe(node), node.operands.size());
@@ -128,19 +126,127 @@ std::string products_fit(const Graph& graph) {
   return {};
 }
 
+/// The shape that reducing leaves, or a sentence.
+std::string reduced_shape(const Reduce& reduce, const Extents& from, Extents& shape) {
+  const auto rank = static_cast<int>(from.size());
+  for (std::size_t i = 0; i < reduce.dims.size(); ++i)
+    if (reduce.dims[i] < 0 || reduce.dims[i] >= rank || (i > 0 && reduce.dims[i] <= reduce.dims[i - 1]))
+      return fmt::format("reduces dimensions {} of rank {}", to_string(Extents(reduce.dims.begin(), reduce.dims.end())),
+                         rank);
+  for (int d = 0; d < rank; ++d) {
+    const bool reduced = std::ranges::binary_search(reduce.dims, d);
+    if (reduced && reduce.keep) shape.push_back(1);
+    if (!reduced) shape.push_back(from[static_cast<std::size_t>(d)]);
+  }
+  return {};
+}
+
+std::string reductions_fit(const Graph& graph) {
+  for (const Node& node : graph.nodes) {
+    const auto* reduce = std::get_if<Reduce>(&node.details);
+    if (reduce == nullptr) continue;
+    if (node.operands.empty() || (node.operands.size() > 1 && !node.body))
+      return fmt::format("{}: {} operands", graph.describe(node), node.operands.size());
+    Extents shape;
+    if (std::string fault = reduced_shape(*reduce, node.operands[0].view.sizes, shape); !fault.empty())
+      return fmt::format("{}: {}", graph.describe(node), fault);
+    if (shape != written_shape(graph, node))
+      return fmt::format("{}: reducing {} gives {}, not {}", graph.describe(node),
+                         to_string(node.operands[0].view.sizes), to_string(shape),
+                         to_string(written_shape(graph, node)));
+  }
+  return {};
+}
+
+/// Of a node whose index operands, from `first` on, address a tensor of `sizes` over an index space.
+std::string coordinates_fault(const Graph& graph, const Node& node, const std::vector<int>& coordinates,
+                              std::size_t first, const Extents& sizes, const Extents& space) {
+  if (coordinates.size() != sizes.size())
+    return fmt::format("{} coordinates for rank {}", coordinates.size(), sizes.size());
+  const std::size_t indices = node.operands.size() - first;
+  std::vector<bool> used(indices, false);
+  for (std::size_t d = 0; d < sizes.size(); ++d) {
+    const int c = coordinates[d];
+    const auto index = static_cast<std::size_t>(-1 - c);
+    if (c >= static_cast<int>(space.size()) || (c < 0 && index >= indices))
+      return fmt::format("coordinate {} of dimension {}", c, d);
+    if (c < 0) used[index] = true;
+    if (c >= 0 && space[static_cast<std::size_t>(c)] > sizes[d])
+      return fmt::format("dimension {} of the index space has {} positions for {} elements", c,
+                         space[static_cast<std::size_t>(c)], sizes[d]);
+  }
+  for (std::size_t k = 0; k < indices; ++k) {
+    const Operand& operand = node.operands[first + k];
+    if (!used[k]) return fmt::format("index operand {} is no coordinate", k);
+    if (operand.view.sizes != space)
+      return fmt::format("index operand {} has shape {}, the index space {}", k, to_string(operand.view.sizes),
+                         to_string(space));
+    if (kind_of(graph.value(operand.value).tensor.dtype) != DTypeKind::integer)
+      return fmt::format("index operand {} is {}", k, name_of(graph.value(operand.value).tensor.dtype));
+  }
+  return {};
+}
+
+std::string indices_fit(const Graph& graph) {
+  for (const Node& node : graph.nodes) {
+    const auto* gather = std::get_if<Gather>(&node.details);
+    const auto* scatter = std::get_if<Scatter>(&node.details);
+    if (gather == nullptr && scatter == nullptr) continue;
+    const std::size_t first = gather != nullptr ? 1 : 2;
+    if (node.operands.size() < first) return fmt::format("{}: {} operands", graph.describe(node), node.operands.size());
+    const Extents& sizes = node.operands[0].view.sizes;
+    const Extents& written = written_shape(graph, node);
+    if (scatter != nullptr && sizes != written)
+      return fmt::format("{}: writes {} over {}", graph.describe(node), to_string(written), to_string(sizes));
+    const Extents& space = gather != nullptr ? written : node.operands[1].view.sizes;
+    const std::vector<int>& coordinates = gather != nullptr ? gather->coordinates : scatter->coordinates;
+    if (std::string fault = coordinates_fault(graph, node, coordinates, first, sizes, space); !fault.empty())
+      return fmt::format("{}: {}", graph.describe(node), fault);
+    for (std::size_t i = 0; i < first; ++i)
+      if (const DType from = graph.value(node.operands[i].value).tensor.dtype,
+          to = graph.value(node.outputs[0]).tensor.dtype;
+          from != to)
+        return fmt::format("{}: moves {} to {}", graph.describe(node), name_of(from), name_of(to));
+  }
+  return {};
+}
+
+std::string scans_fit(const Graph& graph) {
+  for (const Node& node : graph.nodes) {
+    const auto* scan = std::get_if<Scan>(&node.details);
+    if (scan == nullptr) continue;
+    if (node.operands.size() != 1) return fmt::format("{}: {} operands", graph.describe(node), node.operands.size());
+    const Extents& sizes = node.operands[0].view.sizes;
+    if (scan->dim < 0 || scan->dim >= static_cast<int>(sizes.size()))
+      return fmt::format("{}: dimension {} of rank {}", graph.describe(node), scan->dim, sizes.size());
+    for (std::size_t k = 0; k < node.outputs.size(); ++k)
+      if (written_shape(graph, node, k) != sizes)
+        return fmt::format("{}: gives {} for {}", graph.describe(node), to_string(written_shape(graph, node, k)),
+                           to_string(sizes));
+  }
+  return {};
+}
+
 constexpr Rule kOperationRules[] = {
-    {"operations_are_known",
-     "An operation is a pointwise name, pointwise (with a body), matmul, copy or opaque (with its target); a body has "
-     "a "
-     "result an output.",
-     operations_are_known},
+    {"families_are_complete",
+     "A node has its family's details; pointwise has a body, matmul and reduce may have one; a body has a result for "
+     "each "
+     "output.",
+     families_are_complete},
     {"bodies_are_straight", "A step reads operands, constants and earlier steps only, as many as its operation takes.",
      bodies_are_straight},
-    {"elementwise_operands_have_the_shape",
-     "Operands of an elementwise operation, of a copy and of a body are seen in the shape that is written.",
-     elementwise_operands_have_the_shape},
+    {"operands_have_the_written_shape", "Operands of a copy and of a body are seen in the shape that is written.",
+     operands_have_the_written_shape},
     {"products_fit", "matmul takes [batch.., M, K] and [batch.., K, N] of one floating type and gives [batch.., M, N].",
      products_fit},
+    {"reductions_fit", "reduce names ascending dimensions of its operand and gives what is left of its shape.",
+     reductions_fit},
+    {"indices_fit",
+     "gather and scatter name a coordinate for each dimension of operand 0; index operands are integers in the shape "
+     "of "
+     "the index space; elements keep their dtype.",
+     indices_fit},
+    {"scans_fit", "scan names a dimension of its operand and keeps the shape.", scans_fit},
 };
 
 }  // namespace

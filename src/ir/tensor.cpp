@@ -3,6 +3,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
+
+#include "support/error.hpp"
 
 namespace megakittens::ir {
 
@@ -23,7 +26,7 @@ std::int64_t element_count(const Extents& shape) {
 }
 
 Tensor Tensor::dense(DType dtype, Extents shape) {
-  Tensor tensor{.dtype = dtype, .shape = std::move(shape), .strides = {}, .device = DeviceKind::any};
+  Tensor tensor{.dtype = dtype, .shape = std::move(shape), .strides = {}, .device = {}};
   tensor.strides = contiguous_strides(tensor.shape);
   return tensor;
 }
@@ -44,6 +47,25 @@ bool Tensor::is_contiguous() const {
     step *= std::max<std::int64_t>(shape[i], 1);
   }
   return true;
+}
+
+std::string to_string(const Device& device) {
+  constexpr std::string_view kKinds[] = {"any", "cpu", "cuda"};
+  const std::string_view kind = kKinds[static_cast<std::size_t>(device.kind)];
+  return device.index == 0 ? std::string(kind) : fmt::format("{}:{}", kind, device.index);
+}
+
+Device parse_device(std::string_view text) {
+  Device device;
+  const std::string_view kind = text.substr(0, text.find(':'));
+  if (kind == "cpu" && kind == text) return {.kind = DeviceKind::cpu};
+  if (kind == "cuda") {
+    device.kind = DeviceKind::cuda;
+    const std::string_view index = text.substr(std::min(text.size(), kind.size() + 1));
+    const auto [end, fault] = std::from_chars(index.data(), index.data() + index.size(), device.index);
+    if (kind == text || (fault == std::errc{} && end == index.data() + index.size())) return device;
+  }
+  throw FormatError(fmt::format("unknown device '{}'; known are cpu, cuda, and cuda:N", text));
 }
 
 std::string to_string(const Extents& extents) {

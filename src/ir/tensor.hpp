@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ir/dtype.hpp"
@@ -18,12 +19,24 @@ std::int64_t element_count(const Extents& shape);
 
 enum class DeviceKind : std::uint8_t { any, cpu, cuda };
 
+/// Which of a kind's devices; one program runs on one until several are supported.
+struct Device {
+  DeviceKind kind = DeviceKind::any;
+  std::uint16_t index = 0;
+  bool operator==(const Device&) const = default;
+};
+
+/// "any", "cpu", "cuda", "cuda:1".
+std::string to_string(const Device& device);
+/// The inverse. Throws FormatError naming the text and what is known.
+Device parse_device(std::string_view text);
+
 /// Strides are in elements. A node's output is dense row-major; an input may have any non-negative strides.
 struct Tensor {
   DType dtype = DType::bf16;
   Extents shape;
   Extents strides;
-  DeviceKind device = DeviceKind::any;
+  Device device;
 
   static Tensor dense(DType dtype, Extents shape);
   int rank() const { return static_cast<int>(shape.size()); }

@@ -73,12 +73,32 @@ std::string attribute_text(const Attribute& attribute) {
   return fmt::format("{}", std::get<double>(attribute));
 }
 
+std::string ints_text(const std::vector<int>& ints) {
+  return to_string(Extents(ints.begin(), ints.end()));
+}
+
+std::string details_text(const Details& details) {
+  if (const auto* reduce = std::get_if<Reduce>(&details))
+    return fmt::format(" kind={} dims={} keep={}", name_of(reduce->kind), ints_text(reduce->dims), reduce->keep);
+  if (const auto* gather = std::get_if<Gather>(&details)) return " coordinates=" + ints_text(gather->coordinates);
+  if (const auto* scatter = std::get_if<Scatter>(&details))
+    return fmt::format(" kind={} coordinates={}", name_of(scatter->kind), ints_text(scatter->coordinates));
+  if (const auto* scan = std::get_if<Scan>(&details))
+    return fmt::format(" kind={} dim={}", name_of(scan->kind), scan->dim);
+  const auto* call = std::get_if<Call>(&details);
+  if (call == nullptr) return {};
+  std::string text = " target=" + call->target;
+  if (!call->why.empty()) text += " why=" + call->why;
+  for (const auto& [key, argument] : call->arguments) text += fmt::format(" {}={}", key, attribute_text(argument));
+  return text;
+}
+
 std::string edge_text(const Graph& graph, ValueId id, const View& view) {
   return view_text(graph.value(id).name, view, graph.value(id).tensor);
 }
 
 Row row_of(const Graph& graph, const Node& node) {
-  Row row{.name = {}, .type = {}, .what = node.op, .source = node.source};
+  Row row{.name = {}, .type = {}, .what = std::string(op_of(node)), .source = node.source};
   std::vector<std::string> names;
   std::vector<std::string> types;
   std::string writes;
@@ -93,9 +113,8 @@ Row row_of(const Graph& graph, const Node& node) {
   std::vector<std::string> operands;
   for (const Operand& operand : node.operands) operands.push_back(edge_text(graph, operand.value, operand.view));
   row.what += fmt::format("({})", fmt::join(operands, ", "));
-  for (const auto& [key, attribute] : node.attributes)
-    row.what += fmt::format(" {}={}", key, attribute_text(attribute));
-  if (node.body) row.what += " { " + to_string(*node.body) + " }";
+  row.what += details_text(node.details);
+  if (node.body && !plain_op(node)) row.what += " { " + to_string(*node.body) + " }";
   row.what += writes;
   return row;
 }

@@ -1,7 +1,7 @@
 // Icodes by name, for host and device.
 #pragma once
 
-#include "program/integers.hpp"
+#include "support/integers.hpp"
 
 namespace megakittens::ops {
 

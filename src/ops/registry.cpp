@@ -51,29 +51,22 @@ const std::vector<const InstructionType*>& instruction_types() {
 namespace {
 
 /// For an operation that no type knows at all: its full name, why the front end kept it whole, and what there is.
-[[noreturn]] void refuse_opaque(const ir::Graph& graph, const ir::Node& node) {
-  auto text = [&](const char* key) {
-    auto found = node.attributes.find(key);
-    const std::string* value = found == node.attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
-    return value ? *value : std::string();
-  };
-  std::string why = text("why");
+[[noreturn]] void refuse_call(const ir::Graph& graph, const ir::Node& node) {
+  const ir::Call& call = *ir::call_of(node);
   std::vector<std::string_view> pointwise;
-#define MK_X(name, arity) pointwise.push_back(#name);
-  MK_POINTWISE_OPS(MK_X)
-#undef MK_X
-  throw UnsupportedError(
-      fmt::format("{} is not supported{}{}: {}. Supported are matrix products (mm, addmm, bmm, matmul, linear), views, "
-                  "copies, casts, "
-                  "writes in place, and elementwise {}. Compute it outside the compiled function, or write an "
-                  "instruction type for it (docs/guides/instruction-types.md)",
-                  text("target"), why.empty() ? "" : ": ", why, graph.describe(node), fmt::join(pointwise, ", ")));
+  for (const ir::PointwiseOperation& operation : ir::pointwise_operations()) pointwise.push_back(operation.name);
+  throw UnsupportedError(fmt::format(
+      "{} is not supported{}{}: {}. Supported are matrix products (mm, addmm, bmm, matmul, linear), views, "
+      "copies, casts, "
+      "writes in place, and elementwise {}. Compute it outside the compiled function, or write an "
+      "instruction type for it (docs/guides/instruction-types.md)",
+      call.target, call.why.empty() ? "" : ": ", call.why, graph.describe(node), fmt::join(pointwise, ", ")));
 }
 
 /// The user's type for an operation that the standard set lacks.
 const InstructionType& user_type(const ir::Graph& graph, const ir::Node& node, const PlanOptions& options) {
-  const UserType* type = user_type_for(std::get<std::string>(node.attributes.at("target")));
-  if (type == nullptr) refuse_opaque(graph, node);
+  const UserType* type = user_type_for(ir::call_of(node)->target);
+  if (type == nullptr) refuse_call(graph, node);
   if (std::optional<std::string> reason = type->unsuited(graph, node, options))
     throw UnsupportedError(fmt::format("no instruction type takes {}:\n  {}", graph.describe(node), *reason));
   return *type;
@@ -82,7 +75,7 @@ const InstructionType& user_type(const ir::Graph& graph, const ir::Node& node, c
 }  // namespace
 
 const InstructionType& type_for(const ir::Graph& graph, const ir::Node& node, const PlanOptions& options) {
-  if (node.op == "opaque") return user_type(graph, node, options);
+  if (node.family == ir::Family::call) return user_type(graph, node, options);
   std::string reasons;
   for (const InstructionType* type : instruction_types()) {
     std::optional<std::string> reason = type->unsuited(graph, node, options);

@@ -16,7 +16,7 @@ using ir::Step;
 
 /// What a node computes per element, the product being the accumulator. Empty where it is neither.
 std::optional<PointwiseBody> body_or_accumulator(const ir::Node& node) {
-  if (node.op != "matmul") return ops::body_of(node);
+  if (node.family != ir::Family::contraction) return ops::body_of(node);
   if (node.body) return node.body;
   return PointwiseBody{.steps = {{.op = ir::PointwiseOp::identity, .args = {Ref::accumulator()}}}, .results = {0}};
 }
@@ -104,7 +104,7 @@ class Fuser {
     std::optional<PointwiseBody> first = body_or_accumulator(producer);
     if (!first || first->results.size() != 1) return std::nullopt;
     ir::Node joint = consumer;
-    joint.op = producer.op == "matmul" ? "matmul" : "pointwise";
+    joint.family = producer.family == ir::Family::contraction ? producer.family : ir::Family::pointwise;
     joint.operands = producer.operands;
     std::vector<int> from;
     for (const ir::Operand& operand : consumer.operands) {
@@ -115,7 +115,7 @@ class Fuser {
         continue;
       }
       // An operand of both is read once, unless it is one of a product's two matrices, whose elements are others.
-      auto begin = joint.operands.begin() + (joint.op == "matmul" ? 2 : 0);
+      auto begin = joint.operands.begin() + ir::first_body_operand(joint.family);
       auto same = std::find(begin, joint.operands.end(), operand);
       if (same == joint.operands.end()) {
         joint.operands.push_back(operand);
@@ -138,7 +138,7 @@ class Fuser {
       return {};
     };
     std::string_view type = type_of(joint);
-    return !type.empty() && (joint.op != "matmul" || type == type_of(producer));
+    return !type.empty() && (joint.family == ir::Family::pointwise || type == type_of(producer));
   }
 
   const ir::Graph& graph_;

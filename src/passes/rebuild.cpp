@@ -6,8 +6,7 @@ namespace megakittens::passes {
 
 ir::Graph rebuild(const ir::Graph& graph, const std::vector<std::optional<ir::Node>>& nodes) {
   MK_CHECK(nodes.size() == graph.nodes.size(), "{} nodes for {}", nodes.size(), graph.nodes.size());
-  ir::Graph result{
-      .name = graph.name, .values = {}, .inputs = {}, .nodes = {}, .outputs = {}, .metadata = graph.metadata};
+  ir::Graph result{.name = graph.name};
   std::vector<ir::ValueId> renamed(graph.values.size(), -1);
   auto add_value = [&](ir::ValueId id, ir::NodeId producer, int output_index) {
     ir::Value value = graph.value(id);

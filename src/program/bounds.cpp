@@ -42,7 +42,7 @@ template <typename Sizes, typename Strides>
 void check_extent(const Program& program, std::uint32_t storage, ElementType type, std::int64_t offset, int rank,
                   const Sizes& sizes, const Strides& strides, const std::string& what) {
   MK_BOUND(storage < program.storages.size(), "{}: storage {} of {}", what, storage, program.storages.size());
-  MK_BOUND(type <= ElementType::boolean, "{}: unknown element type {}", what, static_cast<int>(type));
+  MK_BOUND(ir::is_dtype(type), "{}: unknown element type {}", what, static_cast<int>(type));
   Wide last = offset;
   for (int d = 0; d < rank; ++d) {
     MK_BOUND(sizes[d] >= 0 && strides[d] >= 0, "{}: negative size or stride in dimension {}", what, d);
@@ -61,7 +61,7 @@ void check_maps(const Program& program) {
     MK_BOUND(map.rank >= 1 && map.rank <= 5, "{}: rank {}", what, map.rank);
     MK_BOUND(map.swizzle <= Swizzle::b128, "{}: unknown swizzle", what);
     MK_BOUND(map.storage < program.storages.size(), "{}: storage {} of {}", what, map.storage, program.storages.size());
-    MK_BOUND(map.type <= ElementType::boolean, "{}: unknown element type {}", what, static_cast<int>(map.type));
+    MK_BOUND(ir::is_dtype(map.type), "{}: unknown element type {}", what, static_cast<int>(map.type));
     const Wide element = size_of(map.type);
     Wide last = Wide(map.offset) * element + element;
     for (std::uint32_t d = 0; d < map.rank; ++d) {
@@ -95,14 +95,11 @@ void check_code(const NodeRecord& record, const std::string& what) {
   };
   for (int i = 0; i < record.code_count; ++i) {
     const CodeWord& word = record.code[i];
-    MK_BOUND(word.op <= static_cast<std::uint8_t>(CodeOp::silu_round_mul_round), "{}: unknown code operation {} at {}",
-             what, word.op, i);
-    MK_BOUND(word.type <= static_cast<std::uint8_t>(ElementType::boolean), "{}: unknown type {} at {}", what, word.type,
-             i);
+    MK_BOUND(is_code_op(word.op), "{}: unknown code operation {} at {}", what, word.op, i);
+    MK_BOUND(ir::is_dtype(ElementType{word.type}), "{}: unknown type {} at {}", what, word.type, i);
     const auto op = static_cast<CodeOp>(word.op);
-    const bool two = (op >= CodeOp::add && op <= CodeOp::select) || op == CodeOp::load || op >= CodeOp::reverse_sub;
-    MK_BOUND(!two || is_source(word.source), "{}: code source {} at {}", what, word.source, i);
-    MK_BOUND((op != CodeOp::select && op != CodeOp::keep) || word.third < kTemporaries, "{}: temporary {} at {}", what,
+    MK_BOUND(!has_source(op) || is_source(word.source), "{}: code source {} at {}", what, word.source, i);
+    MK_BOUND((op != CodeOp::where && op != CodeOp::keep) || word.third < kTemporaries, "{}: temporary {} at {}", what,
              word.third, i);
     MK_BOUND(op != CodeOp::store || is_operand(word.third), "{}: store to operand {} at {}", what, word.third, i);
   }

@@ -2,7 +2,7 @@
 // device; the layout is pinned by the asserts at the end.
 #pragma once
 
-#include "program/integers.hpp"
+#include "support/integers.hpp"
 
 namespace megakittens::program {
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <span>
 
@@ -9,14 +10,26 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kArchitectures = {"sm_90a", "sm_100a"};
 constexpr std::array<std::string_view, 2> kQueueModes = {"per-sm", "global"};
-constexpr std::array<std::string_view, 6> kElementTypes = {"bf16", "f16", "f32", "i64", "i32", "bool"};
 constexpr std::array<std::string_view, 3> kStorageKinds = {"input", "output", "workspace"};
 constexpr std::array<std::string_view, 4> kSwizzles = {"none", "b32", "b64", "b128"};
-constexpr std::array kCodeOps = {
-#define MK_X(name) std::string_view(#name),
-    MK_CODE_OPS(MK_X)
+struct CodeOpEntry {
+  CodeOp op;
+  std::string_view name;
+  bool has_source;
+};
+constexpr CodeOpEntry kCodeOps[] = {
+#define MK_OPERATION(name, arity, ...) {CodeOp::name, #name, (arity) >= 2},
+#include "ir/operations.def"
+#define MK_X(name) {CodeOp::name, #name, CodeOp::name != CodeOp::keep && CodeOp::name != CodeOp::store},
+    MK_MACHINE_OPS(MK_X)
 #undef MK_X
 };
+
+const CodeOpEntry& entry_of(CodeOp op) {
+  const auto* found = std::ranges::find(kCodeOps, op, &CodeOpEntry::op);
+  MK_CHECK(found != std::end(kCodeOps), "code operation number {}", static_cast<int>(op));
+  return *found;
+}
 
 template <typename Enum>
 std::string_view name_in(std::span<const std::string_view> names, Enum value, const char* what) {
@@ -49,12 +62,6 @@ std::string_view name_of(QueueMode mode) {
 QueueMode parse_queue_mode(std::string_view text) {
   return parse_in<QueueMode>(kQueueModes, text, "queue mode");
 }
-std::string_view name_of(ElementType type) {
-  return name_in(kElementTypes, type, "element type");
-}
-ElementType parse_element_type(std::string_view text) {
-  return parse_in<ElementType>(kElementTypes, text, "element type");
-}
 std::string_view name_of(StorageKind kind) {
   return name_in(kStorageKinds, kind, "storage kind");
 }
@@ -67,15 +74,19 @@ std::string_view name_of(Swizzle swizzle) {
 Swizzle parse_swizzle(std::string_view text) {
   return parse_in<Swizzle>(kSwizzles, text, "swizzle");
 }
-std::string_view name_of(CodeOp op) {
-  return name_in(kCodeOps, op, "code operation");
+bool is_code_op(std::uint8_t number) {
+  return std::ranges::any_of(kCodeOps, [&](const CodeOpEntry& entry) { return static_cast<int>(entry.op) == number; });
 }
-
-std::uint32_t size_of(ElementType type) {
-  constexpr std::array<std::uint32_t, 6> kSizes = {2, 2, 4, 8, 4, 1};
-  auto i = static_cast<std::size_t>(type);
-  MK_CHECK(i < kSizes.size(), "element type number {}", i);
-  return kSizes[i];
+std::string_view name_of(CodeOp op) {
+  return entry_of(op).name;
+}
+bool has_source(CodeOp op) {
+  return entry_of(op).has_source;
+}
+CodeOp parse_code_op(std::string_view text) {
+  for (const CodeOpEntry& entry : kCodeOps)
+    if (entry.name == text) return entry.op;
+  throw OptionError(fmt::format("unknown code operation '{}'", text));
 }
 
 }  // namespace megakittens::program

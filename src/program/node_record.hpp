@@ -1,7 +1,7 @@
 // What all instructions of one node share: operands, scalars and pointwise byte code. Plain structs, host and device.
 #pragma once
 
-#include "program/integers.hpp"
+#include "ir/element_type.hpp"
 
 namespace megakittens::program {
 
@@ -13,7 +13,7 @@ inline constexpr uint16_t kNoMap = 0xffff;
 /// Elements of one dimension: roles count in 32 bits, and up to two stretches of 4096 beyond the end.
 inline constexpr int64_t kMaxExtent = 0x7fffffff - 8191;
 
-enum class ElementType : uint8_t { bf16, f16, f32, i64, i32, boolean };
+using ElementType = ir::DType;
 
 enum OperandFlags : uint8_t {
   kOperandOutput = 1,       ///< written, not read
@@ -51,29 +51,28 @@ inline constexpr int kGemmTemporaries = 1;  ///< beside an accumulator tile ther
 inline constexpr int kNoSource = 255;
 inline constexpr int kSourceConstant = 20;
 
-// name, how it uses its words. acc = accumulator, s = value of `source`.
-// The pointwise operations have the order and names of ir::PointwiseOp; then what the machine adds.
-#define MK_CODE_OPS(X)                                                                                                \
-  X(identity)                                                                                                         \
-  X(neg) X(abs) X(exp) X(exp2) X(log) X(log2) X(sqrt) X(rsqrt) X(reciprocal) X(relu) X(gelu_erf) X(gelu_tanh) X(silu) \
-      X(sigmoid) X(tanh) X(add) X(sub) X(mul) X(div) X(maximum) X(minimum) X(pow) X(eq) X(ne) X(lt) X(le) X(gt) X(ge) \
-          X(select)           /* acc = acc != 0 ? s : temporary `third` */                                                        \
-      X(round)                /* acc = acc rounded to `type` */                                                       \
-      X(load)                 /* acc = s */                                                                           \
-      X(keep)                 /* temporary `third` = acc */                                                                 \
-      X(store)                /* output operand `third` = acc as `type` */                                            \
-      X(reverse_sub)          /* acc = s - acc */                                                                     \
-      X(reverse_div)          /* acc = s / acc */                                                                     \
-      X(reverse_pow)          /* acc = pow(s, acc) */                                                                 \
-      X(add_relu)             /* superinstructions: acc = relu(acc + s) */                                            \
-      X(round_add_round_relu) /* bf16 eager bias and relu: acc = relu(round(round(acc) + s)), rounding to `type` */   \
-      X(round_add_round)      /* acc = round(round(acc) + s) */                                                       \
-      X(silu_mul)             /* acc = silu(acc) * s */                                                               \
-      X(silu_round_mul_round) /* acc = round(round(silu(acc)) * s) */
+/// acc is the accumulator, s the value of `source`. The pointwise operations of ir/operations.def come first, under
+/// their names: acc = op(acc), op(acc, s), or for `where` acc != 0 ? s : temporary `third`; `round` rounds to `type`.
+/// Then what the machine adds.
+#define MK_MACHINE_OPS(X)                                                                                           \
+  X(load)                 /* acc = s */                                                                             \
+  X(keep)                 /* temporary `third` = acc */                                                             \
+  X(store)                /* output operand `third` = acc as `type` */                                              \
+  X(reverse_sub)          /* acc = s - acc */                                                                       \
+  X(reverse_div)          /* acc = s / acc */                                                                       \
+  X(reverse_pow)          /* acc = pow(s, acc) */                                                                   \
+  X(add_relu)             /* superinstructions: acc = relu(acc + s) */                                              \
+  X(round_add_round_relu) /* bf16 eager bias and relu: acc = relu(round(round(acc) + s)), rounding to `type` */     \
+  X(round_add_round)      /* acc = round(round(acc) + s) */                                                         \
+  X(silu_mul)             /* acc = silu(acc) * s */                                                                 \
+  X(silu_round_mul_round) /* acc = round(round(silu(acc)) * s) */
 
 enum class CodeOp : uint8_t {
+#define MK_OPERATION(name, ...) name,
+#include "ir/operations.def"
+  before_machine_ops = 127,  ///< the machine's own keep their numbers when the table grows
 #define MK_X(name) name,
-  MK_CODE_OPS(MK_X)
+  MK_MACHINE_OPS(MK_X)
 #undef MK_X
 };
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ir/dtype.hpp"
 #include "program/instruction.hpp"
 #include "program/node_record.hpp"
 
@@ -20,11 +21,8 @@ Architecture parse_architecture(std::string_view text);
 /// "per-sm", "global".
 std::string_view name_of(QueueMode mode);
 QueueMode parse_queue_mode(std::string_view text);
-/// "bf16", "f16", "f32", "i64", "i32", "bool": as ir::DType.
-std::string_view name_of(ElementType type);
-ElementType parse_element_type(std::string_view text);
-/// Bytes of one element.
-std::uint32_t size_of(ElementType type);
+using ir::name_of;
+using ir::size_of;
 
 /// What the interpreter build and the launch must agree on.
 struct Config {
@@ -139,7 +137,7 @@ struct Program {
   std::vector<OutputRecord> output_records() const;
 };
 
-inline constexpr std::uint32_t kProgramVersion = 2;
+inline constexpr std::uint32_t kProgramVersion = 3;
 
 /// Binary form: magic, version, sizes, sections, checksum. from_bytes checks bounds of everything it reads and throws
 /// FormatError; from_bytes(to_bytes(p)) == p.
@@ -153,6 +151,12 @@ Program from_text(std::string_view text);
 /// Instruction `i` and its node record, decoded field by field. Throws OptionError where there is no such instruction.
 std::string describe_instruction(const Program& program, std::size_t i);
 std::string_view name_of(CodeOp op);
+/// Whether the number is an operation's: a file's may be none.
+bool is_code_op(std::uint8_t number);
+/// Whether the operation reads CodeWord::source.
+bool has_source(CodeOp op);
+/// Throws OptionError naming the text.
+CodeOp parse_code_op(std::string_view text);
 /// Structural bounds: indices in range, counts within limits. Ordering is schedule::verify's. Throws FormatError.
 void verify_bounds(const Program& program);
 

@@ -106,12 +106,6 @@ class Line {
   std::size_t number_;
 };
 
-CodeOp parse_code_op(std::string_view text) {
-  for (int op = 0; op <= static_cast<int>(CodeOp::silu_round_mul_round); ++op)
-    if (name_of(static_cast<CodeOp>(op)) == text) return static_cast<CodeOp>(op);
-  throw OptionError(fmt::format("unknown code operation '{}'", text));
-}
-
 template <typename T>
 T& last(std::vector<T>& list, Line& line, const char* owner) {
   if (list.empty()) line.fail(fmt::format("no {} precedes it", owner));
@@ -131,7 +125,7 @@ void parse_record_part(std::string_view keyword, Line& line, Program& program) {
     OperandRecord& operand = next(record.operands, record.operand_count, line);
     ElementType type{};
     line.expect("storage").number(operand.storage).expect("map").number(operand.map);
-    line.expect("type").named(type, parse_element_type).expect("flags").number(operand.flags);
+    line.expect("type").named(type, ir::parse_dtype).expect("flags").number(operand.flags);
     line.expect("offset").number(operand.offset).expect("sizes").array(operand.sizes);
     line.expect("strides").array(operand.strides);
     operand.type = static_cast<std::uint8_t>(type);
@@ -141,7 +135,7 @@ void parse_record_part(std::string_view keyword, Line& line, Program& program) {
     CodeWord& word = next(record.code, record.code_count, line);
     CodeOp op{};
     ElementType type{};
-    line.named(op, parse_code_op).number(word.source).number(word.third).named(type, parse_element_type);
+    line.named(op, parse_code_op).number(word.source).number(word.third).named(type, ir::parse_dtype);
     word.op = static_cast<std::uint8_t>(op);
     word.type = static_cast<std::uint8_t>(type);
   }
@@ -170,7 +164,7 @@ void parse_wait(Line& line, Program& program) {
 
 void parse_port(Line& line, std::vector<Port>& ports) {
   Port& port = ports.emplace_back();
-  line.quoted(port.name).expect("storage").number(port.storage).expect("type").named(port.type, parse_element_type);
+  line.quoted(port.name).expect("storage").number(port.storage).expect("type").named(port.type, ir::parse_dtype);
   line.expect("offset").number(port.offset).expect("sizes").vector(port.sizes).expect("strides").vector(port.strides);
 }
 
@@ -181,7 +175,7 @@ void parse_table_line(std::string_view keyword, Line& line, Program& program) {
     line.expect("bytes").number(storage.bytes).expect("mutated").flag(storage.mutated);
   } else if (keyword == "map") {
     TensorMapDescription& map = program.maps.emplace_back();
-    line.expect("storage").number(map.storage).expect("type").named(map.type, parse_element_type);
+    line.expect("storage").number(map.storage).expect("type").named(map.type, ir::parse_dtype);
     line.expect("rank").number(map.rank).expect("offset").number(map.offset).expect("sizes").array(map.sizes);
     line.expect("strides").array(map.strides).expect("box").array(map.box);
     line.expect("swizzle").named(map.swizzle, parse_swizzle);

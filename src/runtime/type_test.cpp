@@ -71,7 +71,7 @@ ir::Graph make_graph(const ops::UserType& type, const Example& example, Form for
   for (const TensorInfo& info : example.outputs) results.push_back(ir::Tensor::dense(internal(info.dtype), info.shape));
   for (std::size_t call = 0; call < calls; ++call) {
     builder.at(std::string(type.name()), "");
-    for (const ir::Handle& result : builder.opaque(type.target(), inputs, results, example.arguments)) {
+    for (const ir::Handle& result : builder.call(type.target(), inputs, results, example.arguments)) {
       builder.output(result);
       if (form == Form::between && ir::is_floating(builder.dtype_of(result)))
         builder.output(builder.pointwise(ir::PointwiseOp::add, result, 1.0));

@@ -115,7 +115,7 @@ void from_floats(ElementType type, std::span<const float> values, std::span<std:
 std::vector<float> random_values(ElementType type, std::int64_t count, std::uint64_t seed, float scale) {
   expect_memory(static_cast<std::uint64_t>(count) * sizeof(float));
   std::vector<float> values(static_cast<std::size_t>(count));
-  const ir::DType dtype = ops::dtype_of(type);
+  const ir::DType dtype = type;
   emulator::Random random(seed);
   for (float& value : values) {
     const std::uint64_t bits = random.next();
@@ -153,7 +153,8 @@ void write_port(const program::Port& port, std::span<const std::byte> dense, Hos
 std::vector<std::vector<float>> random_inputs(const ir::Graph& graph, std::uint64_t seed) {
   std::vector<float> scales(graph.values.size(), 1);
   for (const ir::Node& node : graph.nodes) {
-    if (node.op != "matmul" || node.operands.size() < 2 || node.operands[1].view.rank() < 2) continue;
+    if (node.family != ir::Family::contraction || node.operands.size() < 2 || node.operands[1].view.rank() < 2)
+      continue;
     const ir::View& right = node.operands[1].view;
     const std::int64_t depth = std::max<std::int64_t>(right.sizes[right.sizes.size() - 2], 3);
     scales[static_cast<std::size_t>(graph.root(node.operands[1].value))] = std::sqrt(3.0f / static_cast<float>(depth));
@@ -161,7 +162,7 @@ std::vector<std::vector<float>> random_inputs(const ir::Graph& graph, std::uint6
   std::vector<std::vector<float>> inputs;
   for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
     const ir::Tensor& tensor = graph.value(graph.inputs[i]).tensor;
-    inputs.push_back(random_values(ops::element_type(tensor.dtype), tensor.span(), seed_of(seed, i),
+    inputs.push_back(random_values(tensor.dtype, tensor.span(), seed_of(seed, i),
                                    scales[static_cast<std::size_t>(graph.inputs[i])]));
   }
   return inputs;

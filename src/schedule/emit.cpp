@@ -10,9 +10,6 @@ namespace megakittens::schedule {
 namespace {
 
 // The two lists of element types are one: names and order agree.
-program::ElementType element_type(ir::DType dtype) {
-  return static_cast<program::ElementType>(dtype);
-}
 static_assert(static_cast<int>(program::ElementType::bf16) == static_cast<int>(ir::DType::bf16));
 static_assert(static_cast<int>(program::ElementType::f16) == static_cast<int>(ir::DType::f16));
 static_assert(static_cast<int>(program::ElementType::f32) == static_cast<int>(ir::DType::f32));
@@ -81,7 +78,7 @@ std::vector<std::uint32_t> emit_nodes(const ir::Graph& graph, const Placement& p
       record.number = static_cast<std::uint32_t>(program.nodes.size());
       const auto count = static_cast<std::uint32_t>(plan->count);
       program.nodes.push_back({.name = name,
-                               .op = node.op,
+                               .op = std::string(ir::op_of(node)),
                                .source = node.source,
                                .icode = plan->icode,
                                .first = first,
@@ -145,7 +142,7 @@ void align_pairs(program::Program& program) {
 program::Port port(const ir::Value& value, const ir::View& view, std::uint32_t storage) {
   return {.name = value.name,
           .storage = storage,
-          .type = element_type(value.tensor.dtype),
+          .type = value.tensor.dtype,
           .offset = view.offset,
           .sizes = view.sizes,
           .strides = view.strides};

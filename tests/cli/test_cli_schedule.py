@@ -101,7 +101,7 @@ def test_a_program_is_not_scheduled_again(program):
 
 
 def test_an_unsupported_operation_is_named_with_its_line(graph):
-    opaque = '"op": "opaque", "attributes": {"target": "aten.sort"}'
+    opaque = '"op": "call", "attributes": {"target": "aten.sort"}'
     graph.write_text(graph.read_text().replace('"op": "matmul"', opaque))
     message = error("schedule", graph)
     assert "aten.sort" in message and "model.py:3" in message

@@ -12,7 +12,7 @@ GRAPH = """{"megakittens_graph": 1, "name": "normed",
  "values": [{"name": "x", "dtype": "bf16", "shape": [40, 64]}, {"name": "w", "dtype": "bf16", "shape": [64]},
             {"name": "y", "dtype": "bf16", "shape": [40, 64]}, {"name": "act", "dtype": "bf16", "shape": [40, 64]}],
  "inputs": [0, 1],
- "nodes": [{"op": "opaque", "name": "norm", "operands": [[0], [1]], "outputs": [2], "source": "model.py:3",
+ "nodes": [{"op": "call", "name": "norm", "operands": [[0], [1]], "outputs": [2], "source": "model.py:3",
             "attributes": {"target": "megakittens_example.rms_norm.default", "argument.2": 1e-5}},
            {"op": "relu", "name": "act", "operands": [[2]], "outputs": [3]}],
  "outputs": [[3]]}"""

@@ -123,8 +123,8 @@ TEST_F(UserTypeErrors, touches_without_the_result_are_refused_whoever_reads_it) 
   ops::register_user_type(type);
   ir::Builder builder("read_on");
   const ir::Handle x = builder.input("x", ir::DType::f32, {5, 40});
-  builder.output(builder.relu(
-      builder.opaque("megakittens_test.doubled.default", {x}, ir::Tensor::dense(ir::DType::f32, {5, 40}))));
+  builder.output(
+      builder.relu(builder.call("megakittens_test.doubled.default", {x}, ir::Tensor::dense(ir::DType::f32, {5, 40}))));
   EXPECT_THAT(text_of_error<UserError>([&] { runtime::prepare(builder.build(), small_); }),
               AllOf(HasSubstr("of instruction type 'doubled' say:\n[never written] instruction"),
                     HasSubstr("but parts of it are not written before")));

@@ -14,7 +14,7 @@ std::string path_of(const std::string& name) {
 
 std::vector<std::string> ops_of(const Graph& graph) {
   std::vector<std::string> ops;
-  for (const Node& node : graph.nodes) ops.push_back(node.op);
+  for (const Node& node : graph.nodes) ops.emplace_back(op_of(node));
   return ops;
 }
 

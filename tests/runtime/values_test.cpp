@@ -34,7 +34,7 @@ TEST(Values, every_type_keeps_what_it_can_hold) {
 TEST(Values, conversion_rounds_as_the_reference_does) {
   for (const ElementType type : {ElementType::bf16, ElementType::f16})
     for (const float value : {1.0f / 3, -70000.0f, 65519.0f, 1e-7f, 3e-8f, 1e30f}) {
-      const float want = ir::round_to(ops::dtype_of(type), value);
+      const float want = ir::round_to(type, value);
       EXPECT_THAT(through_bytes(type, {value}), ElementsAre(want)) << program::name_of(type);
     }
   EXPECT_TRUE(std::isnan(through_bytes(ElementType::bf16, {NAN})[0]));

@@ -68,7 +68,7 @@ void collect(const program::Program& program, const program::Instruction& instru
 }  // namespace
 
 std::optional<std::string> FakeType::unsuited(const ir::Graph&, const ir::Node& node, const ops::PlanOptions&) const {
-  if (node.op == "opaque") return "fake: an opaque node";
+  if (node.family == ir::Family::call) return "fake: a call";
   return std::nullopt;
 }
 

@@ -12,13 +12,18 @@ using ir::PointwiseOp;
 using ir::Ref;
 
 constexpr PointwiseOp kOperations[] = {
-#define MK_X(name, arity) PointwiseOp::name,
-    MK_POINTWISE_OPS(MK_X)
-#undef MK_X
+#define MK_OPERATION(name, ...) PointwiseOp::name,
+#include "ir/operations.def"
+};
+
+/// The rows of the form `function`.
+constexpr bool kFunctions[] = {
+#define MK_OPERATION(name, arity, result, form, ...) std::string_view(#form) == "function",
+#include "ir/operations.def"
 };
 
 bool is_comparison(PointwiseOp op) {
-  return op >= PointwiseOp::eq && op <= PointwiseOp::ge;
+  return ir::operation_of(op).result == ir::ResultRule::truth;
 }
 
 /// A node of the operation alone. `round` rounds to another type than the result's.
@@ -57,8 +62,7 @@ std::span<const PointwiseOp> pointwise_operations() {
 }
 
 bool is_function(PointwiseOp op) {
-  return (op >= PointwiseOp::exp && op <= PointwiseOp::reciprocal) ||
-         (op >= PointwiseOp::gelu_erf && op <= PointwiseOp::tanh) || op == PointwiseOp::pow;
+  return kFunctions[static_cast<std::size_t>(op)] && op != PointwiseOp::div;
 }
 
 Tolerance tolerance_of(PointwiseOp op, DType dtype, float units) {

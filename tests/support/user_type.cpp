@@ -101,7 +101,7 @@ ir::Graph doubled_graph(std::int64_t rows, std::int64_t columns) {
   const ir::Handle x = builder.input("x", ir::DType::f32, {rows, columns});
   builder.at("twice", "model.py:7 in f");
   builder.output(
-      builder.opaque("megakittens_test.doubled.default", {x}, ir::Tensor::dense(ir::DType::f32, {rows, columns})));
+      builder.call("megakittens_test.doubled.default", {x}, ir::Tensor::dense(ir::DType::f32, {rows, columns})));
   return builder.build();
 }
 

@@ -28,7 +28,7 @@ std::string call(const std::string& op, const std::string& name, const std::stri
 }
 
 ir::Graph graph_of(const std::string& text) {
-  return from_fx(fx::from_json(text));
+  return from_fx(fx::from_json(text)).graph;
 }
 
 std::string message_of(const std::string& text) {
@@ -42,7 +42,7 @@ std::string message_of(const std::string& text) {
 
 std::vector<std::string> ops_of(const ir::Graph& graph) {
   std::vector<std::string> ops;
-  for (const ir::Node& node : graph.nodes) ops.push_back(node.op);
+  for (const ir::Node& node : graph.nodes) ops.emplace_back(ir::op_of(node));
   return ops;
 }
 
@@ -73,8 +73,8 @@ TEST(FromFx, a_call_that_nobody_knows_is_opaque_and_keeps_its_line) {
 TEST(FromFx, malformed_arguments_make_a_call_opaque_with_the_reason) {
   for (const char* args : {R"({"node": "x"}, "dim")", R"({"node": "x"}, 7, 0)", R"({"node": "x"}, 0, 99)", "3, 0, 1"}) {
     ir::Graph graph = graph_of(module_of(call("call_function", "a", "aten.select.int", args), R"([{"node": "a"}])"));
-    ASSERT_THAT(ops_of(graph), ElementsAre("opaque")) << args;
-    EXPECT_NE(std::get<std::string>(graph.nodes[0].attributes.at("why")), "");
+    ASSERT_THAT(ops_of(graph), ElementsAre("call")) << args;
+    EXPECT_NE(ir::call_of(graph.nodes[0])->why, "");
   }
 }
 
@@ -84,16 +84,16 @@ TEST(FromFx, a_result_that_is_not_kept_is_an_error_when_used) {
           "meta": [{}, {}, {}], "source": "a.py:7 in f"}},)",
       kX, kVector, kVector, kVector);
   std::string first = norm + call("call_function", "g", "operator.getitem", R"({"node": "n"}, 0)");
-  EXPECT_THAT(ops_of(graph_of(module_of(first, R"([{"node": "g"}])"))), ElementsAre("opaque"));
+  EXPECT_THAT(ops_of(graph_of(module_of(first, R"([{"node": "g"}])"))), ElementsAre("call"));
   std::string second = norm + call("call_function", "g", "operator.getitem", R"({"node": "n"}, 1)");
   EXPECT_THAT(message_of(module_of(second, R"([{"node": "g"}])")),
               HasSubstr("result 1 of aten.native_layer_norm.default at a.py:7 in f is used"));
 }
 
-TEST(FromFx, results_of_any_nesting_are_kept_in_the_metadata) {
-  ir::Graph graph = graph_of(
-      module_of(call("call_function", "a", "aten.relu.default", kX), R"({"dict": {"r": [{"node": "a"}, null, 3]}})"));
-  EXPECT_THAT(graph.metadata.at("fx"), HasSubstr(R"({".r":[{"output":0},null,3]})"));
+TEST(FromFx, results_of_any_nesting_are_kept_in_the_layout) {
+  const Captured captured = from_fx(fx::from_json(
+      module_of(call("call_function", "a", "aten.relu.default", kX), R"({"dict": {"r": [{"node": "a"}, null, 3]}})")));
+  EXPECT_THAT(captured.layout, HasSubstr(R"({".r":[{"output":0},null,3]})"));
 }
 
 TEST(FromFx, the_scalar_arguments_of_a_call_are_kept) {

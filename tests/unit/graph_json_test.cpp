@@ -13,7 +13,7 @@ using testing::HasSubstr;
 
 Graph everything() {
   Builder builder("everything");
-  Handle x = builder.input("x", Tensor{DType::f16, {8, 6}, {1, 8}, DeviceKind::cuda});
+  Handle x = builder.input("x", Tensor{DType::f16, {8, 6}, {1, 8}, {DeviceKind::cuda}});
   Handle cache = builder.input("cache", DType::f16, {4, 6});
   builder.at("chain", "a.py:3 in f");
   double infinity = std::numeric_limits<double>::infinity();
@@ -23,17 +23,17 @@ Graph everything() {
                      .results = {2}};
   Handle chain = builder.pointwise_body(std::move(body), {x}, DType::f16);
   builder.assign({cache.value, cache.view.slice(0, 0, 4, 2)}, {chain.value, chain.view.slice(0, 0, 2)});
-  builder.output(builder.opaque("aten.sort.default", {chain}, Tensor::dense(DType::i64, {8, 6})));
+  builder.output(builder.call("aten.sort.default", {chain}, Tensor::dense(DType::i64, {8, 6})));
   builder.output({x.value, x.view.transpose(0, 1)});
   Graph graph = builder.build();
-  Node& last = graph.nodes.back();
-  last.attributes["dim"] = std::int64_t{-1};
-  last.attributes["scale"] = 2.0;
-  last.attributes["limit"] = infinity;
-  last.attributes["stable"] = true;
-  last.attributes["sizes"] = std::vector<std::int64_t>{1, 2};
-  last.attributes["none"] = std::vector<std::int64_t>{};
-  graph.metadata["python"] = "{\"a\": 1}";
+  auto& last = std::get<Call>(graph.nodes.back().details);
+  last.arguments["dim"] = std::int64_t{-1};
+  last.arguments["scale"] = 2.0;
+  last.arguments["limit"] = infinity;
+  last.arguments["stable"] = true;
+  last.arguments["sizes"] = std::vector<std::int64_t>{1, 2};
+  last.arguments["none"] = std::vector<std::int64_t>{};
+  last.why = "nothing sorts";
   return graph;
 }
 

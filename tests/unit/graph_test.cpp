@@ -110,10 +110,10 @@ TEST(Graph, a_body_may_not_read_a_later_step) {
   EXPECT_THAT(fault_of(builder.graph()), AllOf(HasSubstr("bodies_are_straight"), HasSubstr("step 0")));
 }
 
-TEST(Graph, an_unknown_operation_is_refused_by_name) {
+TEST(Graph, an_unknown_family_is_refused) {
   Graph graph = small_mlp();
-  graph.nodes[1].op = "frobnicate";
-  EXPECT_THAT(fault_of(graph), HasSubstr("frobnicate"));
+  graph.nodes[1].family = static_cast<Family>(99);
+  EXPECT_THAT(fault_of(graph), HasSubstr("unknown family 99"));
 }
 
 TEST(Graph, the_builder_names_both_shapes_of_a_bad_product) {

@@ -39,8 +39,8 @@ std::string bounds_error(const Program& program) {
 TEST(Program, names_parse_back_and_unknown_ones_list_the_known) {
   EXPECT_EQ(parse_architecture("sm_100a"), Architecture::sm_100a);
   EXPECT_EQ(parse_queue_mode(name_of(QueueMode::global)), QueueMode::global);
-  EXPECT_EQ(parse_element_type(name_of(ElementType::boolean)), ElementType::boolean);
-  EXPECT_EQ(size_of(ElementType::i64), 8u);
+  EXPECT_EQ(ir::parse_dtype(name_of(ElementType::boolean)), ElementType::boolean);
+  EXPECT_EQ(size_of(ElementType::i64), 8);
   EXPECT_EQ(name_of(CodeOp::silu_round_mul_round), "silu_round_mul_round");
   try {
     parse_architecture("sm_80");

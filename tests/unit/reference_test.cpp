@@ -101,7 +101,7 @@ TEST(Reference, an_opaque_node_is_refused_by_name_and_line) {
   Builder builder;
   Handle a = builder.input("a", DType::f32, {2});
   builder.at("sort", "a.py:4 in f");
-  builder.output(builder.opaque("aten.sort.default", {a}, Tensor::dense(DType::f32, {2})));
+  builder.output(builder.call("aten.sort.default", {a}, Tensor::dense(DType::f32, {2})));
   try {
     evaluate(builder.build(), {{1, 2}});
     FAIL() << "no error";

@@ -378,7 +378,7 @@ TEST(Schedule, an_operation_without_type_is_named_with_its_source) {
   ir::Builder builder("opaque");
   const Handle x = builder.input("x", DType::bf16, {4, 4});
   builder.at("fft", "model.py:7 in forward");
-  builder.output(builder.opaque("aten.fft_fft", {x}, ir::Tensor::dense(DType::bf16, {4, 4})));
+  builder.output(builder.call("aten.fft_fft", {x}, ir::Tensor::dense(DType::bf16, {4, 4})));
   try {
     schedule(builder.build(), {.config = small(2), .name = {}, .resolve = {}});
     FAIL() << "no error was thrown";

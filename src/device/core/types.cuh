@@ -2,7 +2,7 @@
 #pragma once
 
 #include "device/core/target.cuh"
-#include "program/integers.hpp"
+#include "support/integers.hpp"
 
 #if !MK_ON_GPU
 #include <cstddef>

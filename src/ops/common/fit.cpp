@@ -55,10 +55,6 @@ program::ElementType type_of(const OperandRecord& operand) {
   return static_cast<program::ElementType>(operand.type);
 }
 
-bool is_floating(program::ElementType type) {
-  return type == program::ElementType::bf16 || type == program::ElementType::f16 || type == program::ElementType::f32;
-}
-
 Fault operand_fault(const NodeRecord& record, int k, const Sizes& sizes) {
   const OperandRecord& operand = record.operands[k];
   for (int d = 0; d < program::kMaxTileRank; ++d) {
@@ -120,7 +116,7 @@ Fault code_fault(const NodeRecord& record, int first_input, int temporaries) {
     }
     if (Fault fault = source_fault(record, word.source, first_input, temporaries))
       return fmt::format("code word {} reads {}", i, *fault);
-    if ((op == CodeOp::keep || op == CodeOp::select) && word.third >= temporaries)
+    if ((op == CodeOp::keep || op == CodeOp::where) && word.third >= temporaries)
       return fmt::format("code word {} names temporary {} of {}", i, word.third, temporaries);
   }
   for (int k = record.operand_count - record.output_count; k < record.operand_count; ++k)

@@ -16,7 +16,6 @@ using Sizes = std::array<std::int64_t, program::kMaxTileRank>;
 bool is_output(const program::NodeRecord& record, int k);
 bool is_mapped(const program::OperandRecord& operand);
 program::ElementType type_of(const program::OperandRecord& operand);
-bool is_floating(program::ElementType type);
 
 /// Operand k has these sizes, strides that the device's arithmetic can follow, and the flags that its place, strides
 /// and map call for.

@@ -63,23 +63,11 @@ const ir::Tensor& output_base(const ir::Graph& graph, const ir::Node& node, int 
   return graph.value(graph.root(node.outputs[k])).tensor;
 }
 
-program::ElementType element_type(ir::DType dtype) {
-  return static_cast<program::ElementType>(dtype);
-}
-ir::DType dtype_of(program::ElementType type) {
-  return static_cast<ir::DType>(type);
-}
-int element_bytes(program::ElementType type) {
-  return ir::size_of(dtype_of(type));
-}
-static_assert(static_cast<int>(ir::DType::boolean) == static_cast<int>(program::ElementType::boolean));
-static_assert(static_cast<int>(ir::DType::i64) == static_cast<int>(program::ElementType::i64));
-
 program::OperandRecord operand_record(const ir::View& view, ir::DType dtype, bool output) {
   MK_CHECK(view.rank() == program::kMaxTileRank, "operand of rank {}", view.rank());
   program::OperandRecord record{};
   record.map = program::kNoMap;
-  record.type = static_cast<std::uint8_t>(element_type(dtype));
+  record.type = static_cast<std::uint8_t>(dtype);
   record.flags = output ? program::kOperandOutput : 0;
   record.offset = view.offset;
   for (int d = 0; d < program::kMaxTileRank; ++d) {

@@ -25,10 +25,6 @@ ir::View output_view(const ir::Graph& graph, const ir::Node& node, int k);
 /// The tensor whose storage output `k` is written to.
 const ir::Tensor& output_base(const ir::Graph& graph, const ir::Node& node, int k);
 
-program::ElementType element_type(ir::DType dtype);
-ir::DType dtype_of(program::ElementType type);
-int element_bytes(program::ElementType type);
-
 /// A record of a rank-4 view; storage is left for the scheduler.
 program::OperandRecord operand_record(const ir::View& view, ir::DType dtype, bool output);
 

@@ -56,7 +56,7 @@ program::TensorMapDescription map_of(const Space& space, int k, int rows) {
   int bytes = ir::size_of(space.types[k]);
   program::TensorMapDescription map;
   map.storage = static_cast<std::uint32_t>(k);
-  map.type = element_type(space.types[k]);
+  map.type = space.types[k];
   map.rank = 4;
   map.offset = view.offset;
   for (int d = 0; d < 4; ++d) {

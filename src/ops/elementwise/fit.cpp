@@ -38,7 +38,7 @@ Fault tiled_fault(const program::Program& program, const NodeRecord& record) {
 
 /// Where a tile's operands lie in pages.
 Fault slots_fault(const program::Program& program, const NodeRecord& record, const std::int32_t* index) {
-  std::uint32_t largest = 0;
+  int largest = 0;
   for (int k = 0; k < record.operand_count; ++k)
     if (is_mapped(record.operands[k])) largest = std::max(largest, program::size_of(type_of(record.operands[k])));
   const std::int64_t bytes = std::int64_t{tile_rows(program, record)} * kTileColumns * largest;

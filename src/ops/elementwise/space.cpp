@@ -24,7 +24,7 @@ std::optional<std::string> type_problem(const ir::Graph& graph, const ir::Node& 
 
 std::variant<Space, std::string> make_space(const ir::Graph& graph, const ir::Node& node) {
   std::optional<ir::PointwiseBody> body = body_of(node);
-  if (!body) return fmt::format("'{}' is no pointwise operation", node.op);
+  if (!body) return fmt::format("'{}' is no pointwise operation", ir::op_of(node));
   if (auto problem = type_problem(graph, node)) return *problem;
   std::size_t total = node.operands.size() + node.outputs.size();
   if (total > program::kMaxOperands)

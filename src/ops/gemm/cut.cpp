@@ -87,7 +87,7 @@ double clocks_in_chain(const Space& space, const LoopShape& shape, std::int64_t 
 
 /// Whether the graph has one product only.
 bool alone(const ir::Graph& graph) {
-  auto is_product = [](const ir::Node& node) { return node.op == "matmul"; };
+  auto is_product = [](const ir::Node& node) { return node.family == ir::Family::contraction; };
   const auto first = std::ranges::find_if(graph.nodes, is_product);
   return std::find_if(std::next(first), graph.nodes.end(), is_product) == graph.nodes.end();
 }

@@ -32,7 +32,7 @@ program::TensorMapDescription map_of(const ir::View& view, ir::DType dtype, int 
   int bytes = ir::size_of(dtype);
   program::TensorMapDescription map;
   map.storage = static_cast<std::uint32_t>(operand);
-  map.type = element_type(dtype);
+  map.type = dtype;
   map.rank = 4;
   map.offset = view.offset;
   for (int d = 0; d < 4; ++d) {

@@ -41,7 +41,7 @@ bool merge_batch(std::vector<ir::View>& views) {
 }  // namespace
 
 std::variant<Space, std::string> make_space(const ir::Graph& graph, const ir::Node& node) {
-  if (node.op != "matmul") return fmt::format("'{}' is no matrix product", node.op);
+  if (node.family != ir::Family::contraction) return fmt::format("'{}' is no matrix product", ir::op_of(node));
   if (node.outputs.size() != 1) return std::string("it has more than one result");
   std::size_t total = node.operands.size() + 1;
   if (total > program::kMaxOperands)

@@ -16,40 +16,18 @@ using ir::Ref;
 using program::CodeOp;
 
 CodeOp code_op(PointwiseOp op) {
-  if (op == PointwiseOp::where) return CodeOp::select;
   return static_cast<CodeOp>(op);
 }
-static_assert(static_cast<int>(CodeOp::tanh) == static_cast<int>(PointwiseOp::tanh));
-static_assert(static_cast<int>(CodeOp::ge) == static_cast<int>(PointwiseOp::ge));
-static_assert(static_cast<int>(CodeOp::round) == static_cast<int>(PointwiseOp::round));
+
+constexpr CodeOp kMirrors[] = {
+#define MK_OPERATION(name, arity, result, form, mirror, ...) CodeOp::mirror,
+#include "ir/operations.def"
+};
 
 /// The operation with its arguments exchanged, if there is one.
 std::optional<CodeOp> exchanged(CodeOp op) {
-  switch (op) {
-    case CodeOp::add:
-    case CodeOp::mul:
-    case CodeOp::maximum:
-    case CodeOp::minimum:
-    case CodeOp::eq:
-    case CodeOp::ne:
-      return op;
-    case CodeOp::sub:
-      return CodeOp::reverse_sub;
-    case CodeOp::div:
-      return CodeOp::reverse_div;
-    case CodeOp::pow:
-      return CodeOp::reverse_pow;
-    case CodeOp::lt:
-      return CodeOp::gt;
-    case CodeOp::gt:
-      return CodeOp::lt;
-    case CodeOp::le:
-      return CodeOp::ge;
-    case CodeOp::ge:
-      return CodeOp::le;
-    default:
-      return std::nullopt;
-  }
+  const CodeOp mirror = kMirrors[static_cast<std::size_t>(op)];
+  return mirror == CodeOp::identity ? std::nullopt : std::optional(mirror);
 }
 
 /// Walks the steps once; the value of a step stays in the accumulator where the next step takes it, else in a
@@ -99,7 +77,7 @@ class Compiler {
     code_.words.push_back({.op = static_cast<std::uint8_t>(op),
                            .source = static_cast<std::uint8_t>(source),
                            .third = static_cast<std::uint8_t>(third),
-                           .type = static_cast<std::uint8_t>(element_type(type))});
+                           .type = static_cast<std::uint8_t>(type)});
   }
 
   /// A temporary for a value last read by step `until`. One that step `current_` reads last is free only after it.
@@ -166,7 +144,7 @@ class Compiler {
       sources[i - 1] = source_of(step.args[swap ? 0 : i]);
       MK_CHECK(sources[i - 1] >= 0, "step {} reads a value that was not kept", s);
     }
-    if (op == CodeOp::select) sources[1] = temporary_of(sources[1]);
+    if (op == CodeOp::where) sources[1] = temporary_of(sources[1]);
     if (op != CodeOp::identity) emit(op, sources[0], sources[1], step.dtype);
     held_ = Ref::step(s);
     for (std::size_t k = 0; k < body_.results.size(); ++k)
@@ -227,21 +205,8 @@ std::variant<Code, std::string> compile_pointwise(const ir::PointwiseBody& body,
 }
 
 std::optional<ir::PointwiseBody> body_of(const ir::Node& node) {
-  if (node.op == "matmul" || node.op == "opaque") return std::nullopt;
-  if (node.body) return node.body;
-  ir::Step step;
-  if (node.op == "copy") {
-    step.args = {Ref::operand(0)};
-  } else {
-    try {
-      step.op = ir::parse_pointwise_op(node.op);
-    } catch (const FormatError&) {
-      return std::nullopt;
-    }
-    for (std::size_t i = 0; i < node.operands.size(); ++i) step.args.push_back(Ref::operand(static_cast<int>(i)));
-    if (static_cast<int>(step.args.size()) != ir::arity_of(step.op)) return std::nullopt;
-  }
-  return ir::PointwiseBody{.steps = {step}, .results = {0}};
+  if (node.family == ir::Family::copy) return ir::plain_body(PointwiseOp::identity);
+  return node.family == ir::Family::pointwise ? node.body : std::nullopt;
 }
 
 void set_code(program::NodeRecord& record, const Code& code) {

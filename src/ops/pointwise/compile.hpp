@@ -26,7 +26,7 @@ std::variant<Code, std::string> compile_pointwise(const ir::PointwiseBody& body,
                                                   const std::vector<ir::DType>& output_types,
                                                   int temporaries = program::kTemporaries);
 
-/// The body of an elementwise node: its own, or the one that its name stands for. Empty for other operations.
+/// What an elementwise node computes: the body of a pointwise node, identity for a copy. Empty for other families.
 std::optional<ir::PointwiseBody> body_of(const ir::Node& node);
 
 /// Copies code into a record. The code fits (compile_pointwise checked).

@@ -9,70 +9,39 @@ namespace megakittens::ops {
 using program::CodeOp;
 using program::CodeWord;
 
-namespace pointwise {
-
-MK_DEVICE Lanes<float> relu(Lanes<float> x) {
-  return device::max(x, Lanes<float>(0.0f));
-}
-MK_DEVICE Lanes<float> gelu_erf(Lanes<float> x) {
-  return x * 0.5f * (device::erf(x * 0.70710678118654752f) + 1.0f);
-}
-MK_DEVICE Lanes<float> gelu_tanh_inner(Lanes<float> x) {
-  return (x + x * x * x * 0.044715f) * 0.79788456080286536f;
-}
-MK_DEVICE Lanes<float> truth(Lanes<bool> mask) {
-  return device::select(mask, Lanes<float>(1.0f), Lanes<float>(0.0f));
-}
-
-}  // namespace pointwise
-
-/// The longer functions of one or two values. Relatives share one copy of the function that they are made of.
-MK_DEVICE Lanes<float> run_function(uint32_t op, Lanes<float> a, Lanes<float> s, uint32_t type) {
-  using namespace pointwise;
-  const CodeOp code = static_cast<CodeOp>(op);
-  const Lanes<bool> reversed = code == CodeOp::reverse_div || code == CodeOp::reverse_pow;
-  switch (code) {
-    case CodeOp::exp:
-      return device::exp(a);
-    case CodeOp::exp2:
-      return device::exp2(a);
-    case CodeOp::log:
-      return device::log(a);
-    case CodeOp::log2:
-      return device::log2(a);
-    case CodeOp::sqrt:
-      return device::sqrt(a);
-    case CodeOp::rsqrt:
-      return device::rsqrt(a);
-    case CodeOp::reciprocal:
-      return device::reciprocal(a);
-    case CodeOp::gelu_erf:
-      return gelu_erf(a);
-    case CodeOp::gelu_tanh:
-    case CodeOp::tanh: {
-      const Lanes<bool> gelu = code == CodeOp::gelu_tanh;
-      const Lanes<float> value = device::tanh(device::select(gelu, gelu_tanh_inner(a), a));
-      return device::select(gelu, a * 0.5f * (value + 1.0f), value);
-    }
-    case CodeOp::div:
-    case CodeOp::reverse_div:
-      return device::select(reversed, s, a) / device::select(reversed, a, s);
-    case CodeOp::pow:
-    case CodeOp::reverse_pow:
-      return device::pow(device::select(reversed, s, a), device::select(reversed, a, s));
-    case CodeOp::sigmoid:
-    case CodeOp::silu:
-    case CodeOp::silu_mul:
-    case CodeOp::silu_round_mul_round: {
-      const Lanes<bool> sigmoid = code == CodeOp::sigmoid;
-      const Lanes<float> value = device::select(sigmoid, Lanes<float>(1.0f), a) / (device::exp(-a) + 1.0f);
-      if (code == CodeOp::silu_mul) return value * s;
-      if (code == CodeOp::silu_round_mul_round) return round_value(type, round_value(type, value) * s);
-      return value;
-    }
+/// The operations of the form `function`, of one value or two.
+MK_DEVICE Lanes<float> run_function(CodeOp op, Lanes<float> a, Lanes<float> b) {
+  using namespace device;  // what the expressions are made of
+  switch (op) {
+#define MK_ROW_brief(name, expression)
+#define MK_ROW_ternary(name, expression)
+#define MK_ROW_special(name, expression)
+#define MK_ROW_function(name, expression) \
+  case CodeOp::name:                      \
+    return expression;
+#define MK_OPERATION(name, arity, result, form, mirror, expression, aten) MK_ROW_##form(name, (expression))
+#include "ir/operations.def"
+#undef MK_ROW_brief
+#undef MK_ROW_ternary
+#undef MK_ROW_special
+#undef MK_ROW_function
     default:
       return a;
   }
+}
+
+/// The same with the machine's own words that are made of them.
+MK_DEVICE Lanes<float> run_function_word(const CodeWord word, Lanes<float> a, Lanes<float> s) {
+  CodeOp op = static_cast<CodeOp>(word.op);
+  const bool with_product = op == CodeOp::silu_mul || op == CodeOp::silu_round_mul_round;
+  const bool rounds = op == CodeOp::silu_round_mul_round;
+  const Lanes<bool> reversed = op == CodeOp::reverse_div || op == CodeOp::reverse_pow;
+  if (with_product) op = CodeOp::silu;
+  if (op == CodeOp::reverse_div) op = CodeOp::div;
+  if (op == CodeOp::reverse_pow) op = CodeOp::pow;
+  const Lanes<float> value = run_function(op, device::select(reversed, s, a), device::select(reversed, a, s));
+  if (!with_product) return value;
+  return rounds ? round_value(word.type, round_value(word.type, value) * s) : value * s;
 }
 
 /// Rounds a chunk to the type.
@@ -82,7 +51,7 @@ MK_DEVICE void round_chunk(uint32_t type, Lanes<float> (&values)[kChunk]) {
   } else if (type == static_cast<uint32_t>(ElementType::f16)) {
     MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) values[i] = device::round_to<device::F16>(values[i]);
   } else if (type == static_cast<uint32_t>(ElementType::boolean)) {
-    MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) values[i] = pointwise::truth(values[i] != 0.0f);
+    MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) values[i] = truth(values[i] != 0.0f);
   }
 }
 
@@ -101,32 +70,30 @@ MK_DEVICE Lanes<float> pick_temporary(int number, const Lanes<float> (&temporari
 template <int kTemporaries>
 MK_DEVICE void run_word(const CodeWord word, Lanes<float> (&acc)[kChunk], Lanes<float> (&s)[kChunk],
                         Lanes<float> (&temporaries)[kTemporaries][kChunk]) {
-  using device::select;
-  using namespace pointwise;
-#define MK_CASE(name, EXPRESSION)                     \
-  case CodeOp::name:                                  \
-    MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) { \
-      const Lanes<float> a = acc[i];                  \
-      acc[i] = EXPRESSION;                            \
-    }                                                 \
-    break;
+  using namespace device;  // what the expressions are made of
   switch (static_cast<CodeOp>(word.op)) {
-    MK_CASE(neg, -a)
-    MK_CASE(abs, device::abs(a))
-    MK_CASE(relu, relu(a))
-    MK_CASE(add, a + s[i])
-    MK_CASE(sub, a - s[i])
-    MK_CASE(mul, a * s[i])
-    MK_CASE(maximum, device::max(a, s[i]))
-    MK_CASE(minimum, device::min(a, s[i]))
-    MK_CASE(eq, truth(a == s[i]))
-    MK_CASE(ne, truth(a != s[i]))
-    MK_CASE(lt, truth(a < s[i]))
-    MK_CASE(le, truth(a <= s[i]))
-    MK_CASE(gt, truth(a > s[i]))
-    MK_CASE(ge, truth(a >= s[i]))
-    MK_CASE(reverse_sub, s[i] - a)
-    MK_CASE(add_relu, relu(a + s[i]))
+// Of brief rows b is s[i]; c of `where` comes from a temporary.
+#define MK_EACH(name, c_value, expression)                                        \
+  case CodeOp::name:                                                              \
+    MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) {                             \
+      [[maybe_unused]] const Lanes<float> a = acc[i], b = s[i], c = c_value;      \
+      acc[i] = expression;                                                        \
+    }                                                                             \
+    break;
+#define MK_ROW_brief(name, expression) MK_EACH(name, 0.0f, expression)
+#define MK_ROW_ternary(name, expression) \
+  MK_EACH(name, pick_temporary<kTemporaries>(word.third, temporaries, i), expression)
+#define MK_ROW_special(name, expression)
+#define MK_ROW_function(name, expression)
+#define MK_OPERATION(name, arity, result, form, mirror, expression, aten) MK_ROW_##form(name, (expression))
+#include "ir/operations.def"
+    MK_EACH(reverse_sub, 0.0f, b - a)
+    MK_EACH(add_relu, 0.0f, max(a + b, 0.0f))
+#undef MK_EACH
+#undef MK_ROW_brief
+#undef MK_ROW_ternary
+#undef MK_ROW_special
+#undef MK_ROW_function
     case CodeOp::round:
     case CodeOp::round_add_round:
     case CodeOp::round_add_round_relu:
@@ -136,7 +103,7 @@ MK_DEVICE void run_word(const CodeWord word, Lanes<float> (&acc)[kChunk], Lanes<
         if (pass == 0) MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) acc[i] = acc[i] + s[i];
       }
       if (static_cast<CodeOp>(word.op) == CodeOp::round_add_round_relu)
-        MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) acc[i] = relu(acc[i]);
+        MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) acc[i] = max(acc[i], 0.0f);
       break;
     case CodeOp::load:
       MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) acc[i] = s[i];
@@ -147,18 +114,13 @@ MK_DEVICE void run_word(const CodeWord word, Lanes<float> (&acc)[kChunk], Lanes<
         MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) temporaries[t][i] = select(chosen, acc[i], temporaries[t][i]);
       }
       break;
-    case CodeOp::select:
-      MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) acc[i] =
-          select(acc[i] != 0.0f, s[i], pick_temporary<kTemporaries>(word.third, temporaries, i));
-      break;
     default:
       MK_ROLLED for (uint32_t n = 0; n < kChunk; ++n) {
-        turn_chunk(acc, run_function(word.op, acc[0], s[0], word.type));
+        turn_chunk(acc, run_function_word(word, acc[0], s[0]));
         turn_chunk(s, s[0]);
       }
       break;
   }
-#undef MK_CASE
 }
 
 /// Runs the current instruction's code on `acc`. `port.load(k, s)` reads operand k's chunk and `port.store(k, type,

@@ -15,17 +15,29 @@ using program::ElementType;
 /// Values that lie next to each other in a row: what one vector access moves for 16-bit types.
 inline constexpr uint32_t kRun = 8;
 
+/// Bytes of each type, four bits each.
+inline constexpr uint32_t kElementSizes = 0
+#define MK_DTYPE(name, text, bytes, kind) | uint32_t{bytes} << (4 * static_cast<uint32_t>(ElementType::name))
+#include "ir/dtypes.def"
+    ;
+
 MK_DEVICE uint32_t element_size(uint32_t type) {
-  // Sizes of bf16, f16, f32, i64, i32, bool, four bits each.
-  return 0x148422u >> (4 * type) & 15;
+  return kElementSizes >> (4 * type) & 15;
+}
+
+MK_DEVICE Lanes<float> truth(Lanes<bool> mask) {
+  return device::select(mask, Lanes<float>(1.0f), Lanes<float>(0.0f));
+}
+/// A bool's byte: whatever is not 0 is true.
+MK_DEVICE Lanes<float> truth(Lanes<uint32_t> byte) {
+  return truth(byte != 0u);
 }
 
 /// Rounds to the type and back, as storing and loading would. Integers are not rounded to.
 MK_DEVICE Lanes<float> round_value(uint32_t type, Lanes<float> x) {
   if (type == static_cast<uint32_t>(ElementType::bf16)) return device::round_to<device::Bf16>(x);
   if (type == static_cast<uint32_t>(ElementType::f16)) return device::round_to<device::F16>(x);
-  if (type == static_cast<uint32_t>(ElementType::boolean))
-    return device::select(x != 0.0f, Lanes<float>(1.0f), Lanes<float>(0.0f));
+  if (type == static_cast<uint32_t>(ElementType::boolean)) return truth(x != 0.0f);
   return x;
 }
 
@@ -57,11 +69,6 @@ MK_DEVICE void read_floating_run(uint32_t type, const Reader& reader, Lanes<floa
       values[2 * i + 1] = device::f16_high(words.w[i]);
     }
   }
-}
-
-/// A bool's byte: whatever is not 0 is true.
-MK_DEVICE Lanes<float> truth(Lanes<uint32_t> byte) {
-  return device::select(byte != 0u, Lanes<float>(1.0f), Lanes<float>(0.0f));
 }
 
 /// Reads eight values of any type; the reader's v2() gives the first 8 bytes.

@@ -54,9 +54,7 @@ struct Shown {
     for (std::size_t k = 0; k < node.outputs.size(); ++k)
       add(output_view(graph, node, static_cast<int>(k)), graph.value(node.outputs[k]).tensor.dtype, true);
     call.sms = sms;
-    static constexpr std::string_view kPrefix = "argument.";
-    for (const auto& [key, value] : node.attributes)
-      if (key.starts_with(kPrefix)) call.arguments.emplace(key.substr(kPrefix.size()), value);
+    call.arguments = ir::call_of(node)->arguments;
   }
 
  private:

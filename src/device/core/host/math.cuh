@@ -16,22 +16,8 @@ namespace megakittens::device {
   inline Lanes<float> NAME(const Lanes<float>& lanes) {            \
     return detail::map([](float x) { return EXPRESSION; }, lanes); \
   }
-MK_LANES_FUNCTION_1(exp, std::exp(x))
-MK_LANES_FUNCTION_1(exp2, std::exp2(x))
-MK_LANES_FUNCTION_1(log, std::log(x))
-MK_LANES_FUNCTION_1(log2, std::log2(x))
-MK_LANES_FUNCTION_1(log1p, std::log1p(x))
-MK_LANES_FUNCTION_1(expm1, std::expm1(x))
-MK_LANES_FUNCTION_1(sqrt, std::sqrt(x))
-MK_LANES_FUNCTION_1(rsqrt, 1.0f / std::sqrt(x))
-MK_LANES_FUNCTION_1(reciprocal, 1.0f / x)
-MK_LANES_FUNCTION_1(tanh, std::tanh(x))
-MK_LANES_FUNCTION_1(erf, std::erf(x))
-MK_LANES_FUNCTION_1(abs, std::fabs(x))
-MK_LANES_FUNCTION_1(floor, std::floor(x))
-MK_LANES_FUNCTION_1(ceil, std::ceil(x))
-MK_LANES_FUNCTION_1(trunc, std::trunc(x))
-MK_LANES_FUNCTION_1(round, std::nearbyint(x))
+#define MK_FUNCTION(name, gpu, host) MK_LANES_FUNCTION_1(name, host)
+#include "ir/operations.def"
 MK_LANES_FUNCTION_1(exp2_approx, std::exp2(x))
 MK_LANES_FUNCTION_1(reciprocal_approx, 1.0f / x)
 MK_LANES_FUNCTION_1(tanh_approx, std::tanh(x))
