@@ -1,6 +1,8 @@
 // A program: a graph as one instruction stream, ready for a machine.
 #pragma once
 
+#include <map>
+
 #include <megakittens/graph.hpp>
 
 namespace megakittens {
@@ -16,8 +18,8 @@ struct ScheduleOptions {
   Queue queue = Queue::per_sm;
   /// Tile shapes as the scheduler sees fit, or fixed ones (128 x 256 products, 64 x 64 tiles elsewhere).
   bool fixed_tiling = false;
-  /// Join chains of operations into one node where that is possible.
-  bool fusion = true;
+  /// Graph passes by the name of their switch ({"fusion", false}: one node an operation); all are on unless named.
+  std::map<std::string, bool> passes = {};
   /// false: each operation's result is rounded to its type, as PyTorch's eager does; true: chains keep fp32 between.
   bool fused_numerics = false;
 };

@@ -31,10 +31,10 @@ def compile(
     enable: bool = True,
     verbose: bool = False,
     dry_run: bool = False,
-    fusion: bool = True,
     numerics: Literal["eager", "fused"] = "eager",
     device: Literal["emulator", "reference", "cuda"] | None = None,
     reuse_outputs: bool = False,
+    **passes: bool,
 ) -> _Fn: ...
 @overload
 def compile(
@@ -43,10 +43,10 @@ def compile(
     enable: bool = True,
     verbose: bool = False,
     dry_run: bool = False,
-    fusion: bool = True,
     numerics: Literal["eager", "fused"] = "eager",
     device: Literal["emulator", "reference", "cuda"] | None = None,
     reuse_outputs: bool = False,
+    **passes: bool,
 ) -> Callable[[_Fn], _Fn]: ...
 def capture(fn: Callable[..., Any], *example_inputs: Any, **kwargs: Any) -> Graph: ...
 def load(path: str) -> Graph: ...

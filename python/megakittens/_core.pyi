@@ -137,7 +137,12 @@ class Program:
 
 def schedule(graph: Graph, options: dict = {}) -> Program:
     """
-    Runs the passes and schedules. Options: fusion, numerics, target, sms, cluster, queue.
+    Runs the passes and schedules. Options: passes (switches by name), numerics, target, sms, cluster, queue.
+    """
+
+def pass_switches() -> dict:
+    """
+    The switch of each graph pass, in the order of the passes, and what the pass does.
     """
 
 def register_type(host: object) -> None:

@@ -2,18 +2,18 @@
 
 import torch
 
-from megakittens import compat, fx
+from megakittens import _core, compat, fx
 from megakittens.errors import OptionError, UnsupportedError, UserError
 
 COMPILE_OPTIONS = {
     "enable": (True, False),
     "verbose": (False, True),
     "dry_run": (False, True),
-    "fusion": (True, False),
     "numerics": ("eager", "fused"),
     "check": (False, True),
     "device": (None, "emulator", "reference", "cuda"),
     "reuse_outputs": (False, True),
+    **dict.fromkeys(_core.pass_switches(), (True, False)),
 }
 MODES = (None, "default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
 
@@ -29,6 +29,11 @@ def settings(**given):
             raise OptionError(f"{name}={value!r} is not possible; known values are {', '.join(map(repr, known))}")
         result[name] = value
     return result
+
+
+def scheduling(settings):
+    """What _core.schedule takes of them."""
+    return {"numerics": settings["numerics"], "passes": {name: settings[name] for name in _core.pass_switches()}}
 
 
 def mode(value, options):

@@ -91,7 +91,7 @@ class CudaEngine(Engine):
         self.device = device
         self.index = compat.device_index(device)
         machine = _core.cuda_device(self.index)
-        options = {key: settings[key] for key in ("fusion", "numerics")}
+        options = checks.scheduling(settings)
         usual = {key: machine[key] for key in ("target", "sms", "cluster")}
         self.program = _core.schedule(graph, {**options, **usual})
         self.native = with_memory(lambda: Program(self.program, self.index, list(static)))

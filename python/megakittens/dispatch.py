@@ -77,7 +77,7 @@ class EmulatorEngine(Engine):
 
     def __init__(self, graph, settings, *_):
         self.graph = graph
-        self.program = _core.schedule(graph, {key: settings[key] for key in ("fusion", "numerics")})
+        self.program = _core.schedule(graph, checks.scheduling(settings))
         self.check = settings["check"]
         _say_once("the inputs are on the CPU: programs run on the emulator, which is exact and slow")
 

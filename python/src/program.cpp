@@ -25,10 +25,11 @@ runtime::PrepareOptions options_of(const nb::dict& given) {
   runtime::PrepareOptions options;
   for (const auto& [key, value] : given) {
     std::string name = nb::cast<std::string>(key);
-    if (name == "fusion")
-      options.fusion = nb::cast<bool>(value);
+    if (name == "passes")
+      for (const auto& [pass, on] : nb::cast<std::map<std::string, bool>>(value))
+        passes::switch_pass(options.passes, pass, on);
     else if (name == "numerics")
-      options.numerics = passes::parse_numerics(nb::cast<std::string>(value));
+      options.passes.numerics = passes::parse_numerics(nb::cast<std::string>(value));
     else if (name == "target")
       options.architecture = program::parse_architecture(nb::cast<std::string>(value));
     else if (name == "queue")
@@ -39,7 +40,7 @@ runtime::PrepareOptions options_of(const nb::dict& given) {
       options.cluster = nb::cast<std::uint32_t>(value);
     else
       throw OptionError(
-          fmt::format("unknown option '{}'; known are cluster, fusion, numerics, queue, sms, target", name));
+          fmt::format("unknown option '{}'; known are cluster, numerics, passes, queue, sms, target", name));
   }
   return options;
 }
@@ -176,8 +177,18 @@ void bind_program(nb::module_& module) {
       .def("run_emulator", &Scheduled::run_emulator, nb::arg("memory"), nb::arg("seed") = 1, nb::arg("check") = false,
            "Runs once. `memory` gives (address, bytes) for every storage of kind input and output; check=True proves "
            "each access ordered while it runs.");
-  module.def("schedule", &make, nb::rv_policy::take_ownership, nb::arg("graph"), nb::arg("options") = nb::dict(),
-             "Runs the passes and schedules. Options: fusion, numerics, target, sms, cluster, queue.");
+  module.def(
+      "schedule", &make, nb::rv_policy::take_ownership, nb::arg("graph"), nb::arg("options") = nb::dict(),
+      "Runs the passes and schedules. Options: passes (switches by name), numerics, target, sms, cluster, queue.");
+  module.def(
+      "pass_switches",
+      [] {
+        nb::dict switches;
+        for (const passes::Pass& pass : passes::passes())
+          switches[std::string(pass.switch_name).c_str()] = std::string(pass.summary);
+        return switches;
+      },
+      "The switch of each graph pass, in the order of the passes, and what the pass does.");
 }
 
 }  // namespace megakittens::python

@@ -66,8 +66,8 @@ Program Graph::schedule(const ScheduleOptions& options) const {
   internal.sms = options.sms;
   internal.cluster = options.cluster;
   internal.tiling = options.fixed_tiling ? ops::Tiling::seed : ops::Tiling::automatic;
-  internal.fusion = options.fusion;
-  internal.numerics = options.fused_numerics ? passes::Numerics::fused : passes::Numerics::eager;
+  for (const auto& [name, on] : options.passes) passes::switch_pass(internal.passes, name, on);
+  internal.passes.numerics = options.fused_numerics ? passes::Numerics::fused : passes::Numerics::eager;
   return Program(std::make_shared<const Program::State>(Program::State{runtime::prepare(state_->graph, internal)}));
 }
 

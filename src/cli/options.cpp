@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "cli/print.hpp"
 #include "runtime/plugin.hpp"
 #include "runtime/program_file.hpp"
 #include "support/error.hpp"
@@ -63,9 +64,12 @@ void ScheduleArguments::add_to(CLI::App& parser) {
   add("--cluster", cluster_, "N", "CTAs a cluster, 1 or 2; 2 unless given");
   add("--queue", queue_, "per-sm|global", "a list for each SM, or one queue taken by ticket; per-sm unless given");
   add("--tiling", tiling_, "auto|seed", "tile shapes by cost, or the seed's fixed ones; auto unless given");
-  add("--fusion", fusion_, "on|off", "join chains of operations; on unless given");
   add("--numerics", numerics_, "eager|fused",
       "round after each operation as PyTorch's eager does, or keep fp32 inside a chain; eager unless given");
+  for (const passes::Pass& pass : passes::passes())
+    add(("--" + std::string(pass.switch_name)).c_str(), passes_[std::string(pass.switch_name)], "on|off",
+        fmt::format("pass {}: {}; on unless given", pass.name, pass.summary).c_str());
+  add("--dump", dump_, "PASS", "print the graph behind this pass, or behind each where PASS is 'all'");
 }
 
 runtime::PrepareOptions ScheduleArguments::parse(const runtime::PrepareOptions& usual) const {
@@ -75,8 +79,16 @@ runtime::PrepareOptions ScheduleArguments::parse(const runtime::PrepareOptions& 
   if (!cluster_.empty()) options.cluster = static_cast<std::uint32_t>(parse_number("--cluster", cluster_, 1, 2));
   options.queue = program::parse_queue_mode(queue_);
   options.tiling = parse_tiling(tiling_);
-  options.fusion = parse_switch("--fusion", fusion_);
-  options.numerics = passes::parse_numerics(numerics_);
+  for (const auto& [name, text] : passes_)
+    if (!text.empty()) passes::switch_pass(options.passes, name, parse_switch("--" + name, text));
+  if (!dump_.empty()) {
+    if (dump_ != "all") passes::find_pass(dump_);
+    options.passes.observe = [wanted = dump_](std::string_view pass, const ir::Graph& graph, double seconds) {
+      if (wanted == "all" || wanted == pass)
+        print(fmt::format("behind {} ({:.3f} ms)\n{}\n", pass, seconds * 1e3, ir::to_string(graph)));
+    };
+  }
+  options.passes.numerics = passes::parse_numerics(numerics_);
   return options;
 }
 

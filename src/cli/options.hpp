@@ -36,7 +36,8 @@ class ScheduleArguments {
   std::string cluster_;
   std::string queue_ = "per-sm";
   std::string tiling_ = "auto";
-  std::string fusion_ = "on";
+  std::map<std::string, std::string> passes_;  // by the switch
+  std::string dump_;
   std::string numerics_ = "eager";
   std::vector<const CLI::Option*> options_;
 };

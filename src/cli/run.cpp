@@ -130,7 +130,7 @@ int run(const Arguments& arguments) {
     progress.stage("computing the reference");
     // A program file does not say which numerics it was made for.
     const bool may_keep_fp32 =
-        !arguments.graph.empty() || arguments.scheduling.parse().numerics == passes::Numerics::fused;
+        !arguments.graph.empty() || arguments.scheduling.parse().passes.numerics == passes::Numerics::fused;
     start = std::chrono::steady_clock::now();
     verdict.comparisons = compare_with_reference(*input.graph, program, std::move(values), storages, may_keep_fp32);
     verdict.reference_seconds = seconds_since(start);

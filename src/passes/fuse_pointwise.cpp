@@ -1,11 +1,7 @@
-#include "passes/fuse_pointwise.hpp"
-
 #include <algorithm>
 
-#include "ops/instruction_type.hpp"
 #include "ops/pointwise/compile.hpp"
-#include "passes/rebuild.hpp"
-#include "support/error.hpp"
+#include "passes/rewrite.hpp"
 
 namespace megakittens::passes {
 namespace {
@@ -47,20 +43,8 @@ PointwiseBody join(const PointwiseBody& producer, const PointwiseBody& consumer,
 /// Works on a copy of the node list; fused nodes leave a gap where the producer was.
 class Fuser {
  public:
-  Fuser(const ir::Graph& graph, Numerics numerics) : graph_(graph), numerics_(numerics) {
-    for (const ir::Node& node : graph.nodes) nodes_.emplace_back(node);
-    uses_.resize(graph.values.size());
-    for (std::size_t n = 0; n < graph.nodes.size(); ++n)
-      for (const ir::Operand& operand : graph.nodes[n].operands)
-        if (uses_[operand.value].empty() || uses_[operand.value].back() != static_cast<int>(n))
-          uses_[operand.value].push_back(static_cast<int>(n));
-    returned_.resize(graph.values.size());
-    for (const ir::Operand& output : graph.outputs) returned_[output.value] = true;
-    overwritten_.resize(graph.values.size());
-    for (std::size_t n = 0; n < graph.nodes.size(); ++n)
-      for (ir::ValueId id : graph.nodes[n].outputs)
-        if (graph.value(id).mutation) overwritten_[graph.root(id)].push_back(static_cast<int>(n));
-  }
+  Fuser(const ir::Graph& graph, const Options& options)
+      : graph_(graph), options_(options), nodes_(nodes_of(graph)), uses_(graph) {}
 
   ir::Graph run() {
     for (std::size_t n = 0; n < nodes_.size(); ++n)
@@ -90,13 +74,12 @@ class Fuser {
   bool may_join(const ir::Operand& operand, int n) const {
     const ir::Value& value = graph_.value(operand.value);
     const ir::Node& producer = *nodes_[value.producer];
-    if (uses_[operand.value].size() != 1 || returned_[operand.value] || value.mutation) return false;
+    if (uses_.readers[operand.value].size() != 1 || uses_.returned[operand.value]) return false;
     if (producer.outputs.size() != 1 || !(operand.view == ir::View::whole(value.tensor))) return false;
-    if (!overwritten_[operand.value].empty()) return false;
-    for (const ir::Operand& read : producer.operands)
-      for (int writer : overwritten_[graph_.root(read.value)])
-        if (writer > value.producer && writer <= n) return false;
-    return true;
+    if (!uses_.is_written_once(graph_, operand.value)) return false;
+    return std::ranges::none_of(producer.operands, [&](const ir::Operand& read) {
+      return uses_.is_written_between(graph_, read.value, value.producer, n);
+    });
   }
 
   std::optional<ir::Node> joined(const ir::Node& producer, const ir::Node& consumer, const PointwiseBody& body,
@@ -124,35 +107,27 @@ class Fuser {
         from.push_back(static_cast<int>(same - joint.operands.begin()));
       }
     }
-    joint.body = join(*first, body, from, graph_.value(between).tensor.dtype, numerics_);
+    joint.body = join(*first, body, from, graph_.value(between).tensor.dtype, options_.numerics);
     return fits(joint, producer) ? std::optional(joint) : std::nullopt;
   }
 
   /// The joint node has an instruction type, and no slower one than its producer had.
   bool fits(const ir::Node& joint, const ir::Node& producer) const {
     if (joint.operands.size() + joint.outputs.size() > program::kMaxOperands) return false;
-    ops::PlanOptions options;
-    auto type_of = [&](const ir::Node& node) -> std::string_view {
-      for (const ops::InstructionType* type : ops::instruction_types())
-        if (!type->unsuited(graph_, node, options)) return type->name();
-      return {};
-    };
-    std::string_view type = type_of(joint);
-    return !type.empty() && (joint.family == ir::Family::pointwise || type == type_of(producer));
+    const std::string_view type = type_of(graph_, joint, options_);
+    return !type.empty() && (joint.family == ir::Family::pointwise || type == type_of(graph_, producer, options_));
   }
 
   const ir::Graph& graph_;
-  Numerics numerics_;
-  std::vector<std::optional<ir::Node>> nodes_;
-  std::vector<std::vector<int>> uses_;  // nodes that read a value, ascending
-  std::vector<bool> returned_;
-  std::vector<std::vector<int>> overwritten_;  // nodes that write into the storage of a root value
+  const Options& options_;
+  Nodes nodes_;
+  Uses uses_;
 };
 
 }  // namespace
 
-ir::Graph fuse_pointwise(const ir::Graph& graph, Numerics numerics) {
-  return Fuser(graph, numerics).run();
+ir::Graph fuse_pointwise(const ir::Graph& graph, const Options& options) {
+  return Fuser(graph, options).run();
 }
 
 }  // namespace megakittens::passes

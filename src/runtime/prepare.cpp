@@ -12,7 +12,9 @@ program::Program prepare(const ir::Graph& graph, const PrepareOptions& options) 
   config.queue = options.queue;
   config.sms = options.sms == 0 ? usual_sms(options.architecture) : options.sms;
   config.cluster = options.cluster;
-  return schedule::schedule(passes::run_pipeline(graph, {.fusion = options.fusion, .numerics = options.numerics}),
+  passes::Options passes = options.passes;
+  passes.plan = {.config = config, .tiling = options.tiling};
+  return schedule::schedule(passes::run_pipeline(graph, passes),
                             {.config = config, .tiling = options.tiling, .name = {}, .resolve = {}});
 }
 

@@ -14,8 +14,8 @@ struct PrepareOptions {
   std::uint32_t cluster = 2;
   program::QueueMode queue = program::QueueMode::per_sm;
   ops::Tiling tiling = ops::Tiling::automatic;
-  bool fusion = true;
-  passes::Numerics numerics = passes::Numerics::eager;
+  /// `plan` is filled from the other members.
+  passes::Options passes;
 };
 
 /// 132 for sm_90a, 148 for sm_100a.

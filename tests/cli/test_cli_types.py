@@ -8,7 +8,7 @@ from cli_program import ROOT, error, megakittens
 
 EXAMPLE = ROOT / "build/release/examples/rms_norm.so"
 PLUGINS = ROOT / "build/release/plugins"
-GRAPH = """{"megakittens_graph": 1, "name": "normed",
+GRAPH = """{"megakittens_graph": 2, "name": "normed",
  "values": [{"name": "x", "dtype": "bf16", "shape": [40, 64]}, {"name": "w", "dtype": "bf16", "shape": [64]},
             {"name": "y", "dtype": "bf16", "shape": [40, 64]}, {"name": "act", "dtype": "bf16", "shape": [40, 64]}],
  "inputs": [0, 1],

@@ -167,7 +167,7 @@ def test_what_is_no_function_is_refused():
         megakittens.compile(3)
 
 
-@pytest.mark.parametrize("content", ["é".encode(), b'{"megakittens_graph":1,\xc3\xa9', b'{"a\xff\xfe": 1}', b"\xff"])
+@pytest.mark.parametrize("content", ["é".encode(), b'{"megakittens_graph":2,\xc3\xa9', b'{"a\xff\xfe": 1}', b"\xff"])
 def test_a_damaged_file_that_is_no_text_is_refused_in_words(content, tmp_path):
     file = tmp_path / "bad.mkg.json"
     file.write_bytes(content)
@@ -177,7 +177,7 @@ def test_a_damaged_file_that_is_no_text_is_refused_in_words(content, tmp_path):
 
 def test_a_damaged_file_is_refused(tmp_path):
     path = tmp_path / "x.mkg.json"
-    path.write_text('{"megakittens_graph": 1, "name": 3}')
+    path.write_text('{"megakittens_graph": 2, "name": 3}')
     with pytest.raises(megakittens.FormatError, match=r"x.mkg.json: graph: \$.name: expected a string"):
         megakittens.load(str(path))
 

@@ -181,8 +181,12 @@ ir::Graph random_of_seed(int seed) {
 
 runtime::PrepareOptions on(Architecture architecture, std::uint32_t sms, std::uint32_t cluster, QueueMode queue,
                            bool fusion = false, ops::Tiling tiling = ops::Tiling::automatic) {
-  return {
-      .architecture = architecture, .sms = sms, .cluster = cluster, .queue = queue, .tiling = tiling, .fusion = fusion};
+  return {.architecture = architecture,
+          .sms = sms,
+          .cluster = cluster,
+          .queue = queue,
+          .tiling = tiling,
+          .passes = {.fusion = fusion}};
 }
 runtime::PrepareOptions hopper(std::uint32_t sms, QueueMode queue = QueueMode::per_sm) {
   return on(Architecture::sm_90a, sms, 1, queue);

@@ -138,7 +138,7 @@ std::vector<CheckedProgram> gpu_fault_programs(const emulator::NamedFault& fault
     CheckedProgram program = checked_program(name);
     program.name += ", 132 SMs";
     // CTAs alone, as the runtime does it on Hopper. Chains in many nodes have more to hand over.
-    program.options = {.cluster = 1, .fusion = program.name.starts_with("MLP")};
+    program.options = {.cluster = 1, .passes = {.fusion = program.name.starts_with("MLP")}};
     programs.push_back(std::move(program));
   }
   programs.push_back(checked_program(fault.shown_by));

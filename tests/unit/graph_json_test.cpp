@@ -69,8 +69,8 @@ TEST(GraphJson, a_fault_names_its_path) {
 }
 
 TEST(GraphJson, another_version_is_refused_with_both_numbers) {
-  EXPECT_THAT(fault_of(with(to_json(everything()), "\"megakittens_graph\": 1", "\"megakittens_graph\": 7")),
-              HasSubstr("version 7, this build reads version 1"));
+  EXPECT_THAT(fault_of(with(to_json(everything()), "\"megakittens_graph\": 2", "\"megakittens_graph\": 7")),
+              HasSubstr("version 7, this build reads version 2"));
 }
 
 TEST(GraphJson, a_foreign_file_is_refused) {
@@ -87,7 +87,7 @@ TEST(GraphJson, a_missing_file_is_named) {
 TEST(GraphJson, deep_nesting_is_no_crash) {
   EXPECT_NE(fault_of(std::string(1000000, '[')), "");
   std::string deep =
-      "{\"megakittens_graph\": 1, \"name\": " + std::string(100000, '[') + std::string(100000, ']') + "}";
+      "{\"megakittens_graph\": 2, \"name\": " + std::string(100000, '[') + std::string(100000, ']') + "}";
   EXPECT_THAT(fault_of(deep), HasSubstr("nested more than 64 deep"));
 }
 
