@@ -13,7 +13,10 @@ nanobind_add_module(megakittens_python NB_STATIC ${sources})
 get_property(components GLOBAL PROPERTY MK_COMPONENTS)
 target_link_libraries(megakittens_python PRIVATE mk_warnings ${components})
 target_include_directories(megakittens_python PRIVATE ${PROJECT_SOURCE_DIR}/python/src)
+mk_precompile_headers(megakittens_python python <nanobind/nanobind.h>)
 set_target_properties(megakittens_python PROPERTIES OUTPUT_NAME _core)
+# The library's own sources as one unit: half the time.
+set_target_properties(nanobind-static PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
 if(SKBUILD)
   install(TARGETS megakittens_python LIBRARY DESTINATION megakittens COMPONENT python)
   # What `make cubins` has made; git ignores it, and with it the rule that takes a package's files.

@@ -1,5 +1,5 @@
 // The named faults on a Hopper GPU, each in processes of its own (tests/support/gpu_faults.hpp, fault_run.hpp):
-//   gpu_faults compile FOLDER   the faulted interpreters, where NVRTC is; as many at a time as JOBS says
+//   gpu_faults compile FOLDER   the faulted interpreters; needs NVRTC, and compiles JOBS at a time
 //   gpu_faults run FOLDER RESULTS [LAUNCHES [FAULT...]]  every fault on its programs, where a GPU is; writes JSON
 // and, called by these: compile-one FOLDER FAULT; run-some FOLDER LINES LAUNCHES FAULT PROGRAM...
 #include <fmt/format.h>
@@ -37,7 +37,7 @@ constexpr const char* kNone = "none";  ///< no fault: the reference
 constexpr std::chrono::seconds kRunLimit{15}, kReferenceLimit{120}, kCompileLimit{300};
 constexpr const char* kWaitLimit = "200";  // milliseconds
 
-/// This program with other arguments; its output goes to ours.
+/// Runs this program with other arguments; its output is part of ours.
 pid_t spawn(const Arguments& arguments) {
   std::vector<const char*> pointers = {"gpu_faults"};
   for (const std::string& argument : arguments) pointers.push_back(argument.c_str());
@@ -156,7 +156,7 @@ void run_some(const fs::path& folder, const fs::path& results, unsigned launches
   ::_exit(0);  // not waiting for a context that may be lost
 }
 
-/// The fault on each of the programs: in one process as far as that goes, then in another.
+/// Runs the fault on each of the programs, in a new process wherever the last one ended early.
 std::vector<Json> run_in_processes(const fs::path& folder, const std::string& launches, const std::string& fault,
                                    Arguments programs) {
   const fs::path results = folder / "results.jsonl";
@@ -180,7 +180,7 @@ std::vector<Json> run_in_processes(const fs::path& folder, const std::string& la
                       {"launches", nullptr},
                       {"detail", detail}});
       ++done;
-      // One hang says enough, and every one costs the whole limit.
+      // One hang is enough evidence, and each one costs the whole time limit.
       for (std::size_t i = done; !code && i < programs.size(); ++i) {
         runs.push_back({{"fault", fault},
                         {"program", programs[i]},
@@ -234,7 +234,7 @@ int run_all(const fs::path& folder, const fs::path& results, const std::string& 
       programs.push_back(checked.name);
       if (references.insert(checked.name).second) fresh.push_back(checked.name);
     }
-    // An unfaulted program that is not right says nothing about faults: the run ends.
+    // The run ends if a program fails without a fault: results with faults would mean nothing.
     for (const Json& reference : run_in_processes(folder, launches, kNone, fresh))
       if (reference["verdict"] != "not seen") throw ExecutionError("the unfaulted program: " + reference.dump());
     for (Json& run : run_in_processes(folder, launches, name, programs)) {

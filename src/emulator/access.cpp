@@ -131,13 +131,14 @@ bool releases(device::host::Order order) {
 void learn(Machine& machine, std::uint64_t address, bool acquire) {
   Checker* checker = machine.checker();
   if (checker == nullptr) return;
-  const SyncWord* word = machine.sync_words().find(address);
-  if (word == nullptr || word->released == nullptr) return;
+  const auto word = machine.sync_words().find(address);
+  if (word == machine.sync_words().end() || word->second.released == nullptr) return;
+  const Foreign& released = word->second.released;
   Warp& warp = machine.warp();
   if (acquire) {
-    checker->acquire(warp, word->released);
+    checker->acquire(warp, released);
   } else {
-    warp.relaxed_seen = join(warp.relaxed_seen, word->released);
+    warp.relaxed_seen = join(warp.relaxed_seen, released);
   }
 }
 
@@ -154,7 +155,7 @@ bool goes_past(const void* data, std::uint64_t target) {
 }
 
 void teach(Machine& machine, std::uint64_t address, bool release, bool keeps_others) {
-  SyncWord& word = machine.sync_words().at(address);
+  SyncWord& word = machine.sync_words()[address];
   word.last_toucher = machine.context();
   Checker* checker = machine.checker();
   if (checker == nullptr) return;

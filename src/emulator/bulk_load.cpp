@@ -8,9 +8,7 @@
 #include "device/host/hooks.hpp"
 #include "emulator/async_access.hpp"
 #include "emulator/bulk_operands.hpp"
-#include "emulator/mbarrier_operations.hpp"
 #include "emulator/shared_memory.hpp"
-#include "emulator/tensor_box.hpp"
 
 namespace megakittens::emulator {
 namespace {
@@ -45,7 +43,7 @@ class BulkLoadAgent final : public Agent {
 
  private:
   void deliver(Machine& machine, const Destination& to) {
-    if (to.cta->running == 0) return;  // told when the CTA ended
+    if (to.cta->running == 0) return;  // reported when the CTA ended
     Mbarrier* barrier =
         find_barrier(machine, *to.barrier_cta, to.barrier_offset, "complete_tx of a bulk load", *issue.warp);
     if (barrier == nullptr) return;
@@ -171,7 +169,7 @@ void bulk_load_tensor(const BulkLoad& load, const void* map, const std::int32_t*
   Machine& machine = Machine::current();
   auto agent = std::make_unique<BulkLoadAgent>(machine);
   agent->box = box_operand(machine, map, at, rank);
-  if (!agent->box || !check_box_address(machine, *agent->box, load.destination)) return;
+  if (!agent->box || !check_box_address(machine, load.destination)) return;
   agent->bytes = agent->box->bytes();
   launch(machine, std::move(agent), load);
 }

@@ -4,16 +4,56 @@
 #include <cstring>
 #include <optional>
 
+#include "device/core/float16.cuh"
 #include "device/host/hooks.hpp"
 #include "emulator/async_access.hpp"
 #include "emulator/bulk_operands.hpp"
-#include "emulator/reduction.hpp"
 #include "emulator/shared_memory.hpp"
 
 namespace megakittens::emulator {
 namespace {
 
+using device::TensorMapType;
 using device::host::Reduction;
+
+template <class T, class Add>
+void add_as(std::byte* to, const std::byte* from, std::uint32_t bytes, Add add) {
+  for (std::uint32_t i = 0; i + sizeof(T) <= bytes; i += sizeof(T)) {
+    T a, b;
+    std::memcpy(&a, to + i, sizeof(T));
+    std::memcpy(&b, from + i, sizeof(T));
+    a = add(a, b);
+    std::memcpy(to + i, &a, sizeof(T));
+  }
+}
+
+// to[i] += from[i] for elements of `type`, rounded to it; `bytes` of them.
+void add_into(device::TensorMapType type, std::byte* to, const std::byte* from, std::uint32_t bytes) {
+  auto plain = [](auto a, auto b) { return static_cast<decltype(a)>(a + b); };
+  switch (type) {
+    case TensorMapType::kF32:
+      return add_as<float>(to, from, bytes, plain);
+    case TensorMapType::kF64:
+      return add_as<double>(to, from, bytes, plain);
+    case TensorMapType::kBf16:
+      return add_as<device::Bf16>(to, from, bytes, [](device::Bf16 a, device::Bf16 b) {
+        return device::to_bf16(device::to_float(a) + device::to_float(b));
+      });
+    case TensorMapType::kF16:
+      return add_as<device::F16>(to, from, bytes, [](device::F16 a, device::F16 b) {
+        return device::to_f16(device::to_float(a) + device::to_float(b));
+      });
+    case TensorMapType::kU64:
+    case TensorMapType::kI64:
+      return add_as<std::uint64_t>(to, from, bytes, plain);
+    case TensorMapType::kU16:
+      return add_as<std::uint16_t>(to, from, bytes, plain);
+    case TensorMapType::kU8:
+      return add_as<std::uint8_t>(to, from, bytes, plain);
+    default:
+      return add_as<std::uint32_t>(to, from, bytes, plain);
+  }
+}
 
 class BulkStoreAgent final : public Agent {
  public:
@@ -43,7 +83,7 @@ class BulkStoreAgent final : public Agent {
   std::uint32_t bytes = 0;
   std::optional<TensorBox> box;
   Reduction reduction = Reduction::kNone;
-  device::TensorMapType element = device::TensorMapType::kU8;
+  TensorMapType element = TensorMapType::kU8;
 
  private:
   Operation operation() const { return reduction == Reduction::kNone ? Operation::kBulkStore : Operation::kBulkReduce; }
@@ -134,7 +174,7 @@ void bulk_store_tensor(const void* map, const std::int32_t* at, int rank, std::u
   Machine& machine = Machine::current();
   auto agent = std::make_unique<BulkStoreAgent>(machine);
   agent->box = box_operand(machine, map, at, rank);
-  if (!agent->box || !check_box_address(machine, *agent->box, source)) return;
+  if (!agent->box || !check_box_address(machine, source)) return;
   // An illegal instruction on an H200, where loads take it.
   for (int d = 0; d < rank; d++)
     if (at[d] < 0) return bad_operand(machine, "bulk tensor store", "a coordinate is negative");

@@ -11,7 +11,7 @@
 
 namespace megakittens::emulator {
 
-/// An asynchronous operation that has not come to its end.
+/// An asynchronous operation that has not finished.
 struct InFlight {
   std::unique_ptr<Agent> agent;
   Mover mover;

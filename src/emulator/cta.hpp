@@ -51,7 +51,7 @@ struct Cta {
   std::vector<std::uint16_t> mbarrier_at;  // offset / 8 -> number in mbarriers plus one
   std::array<NamedBarrier, 16> named_barriers;
   std::vector<std::unique_ptr<Warp>> warps;
-  View cluster_pending, cluster_done;           // what this CTA's own warps bring to the cluster barrier
+  View cluster_pending, cluster_done;           // views that this CTA's warps publish at the cluster barrier
   std::unordered_set<const void*> fenced_maps;  // tensor maps in global memory that were made visible (row 18)
   std::uint32_t running = 0;
   std::uint32_t free_registers = 0;  // of the SM's 2048 a lane and warp slot, those that no warp of this CTA holds

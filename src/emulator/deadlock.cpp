@@ -43,8 +43,8 @@ std::string Machine::wait_text(const Warp& warp) {
         out += fmt::format(", which holds {}", *reinterpret_cast<const std::uint32_t*>(wait.value));
       }
       if (warp.wait_note != nullptr) out += fmt::format(", for {} to reach {}", warp.wait_note, warp.wait_target);
-      const SyncWord* word = sync_words_.find(wait.value);
-      return fmt::format("{}; {}", out, toucher(word != nullptr ? word->last_toucher : 0));
+      const auto word = sync_words_.find(wait.value);
+      return fmt::format("{}; {}", out, toucher(word != sync_words_.end() ? word->second.last_toucher : 0));
     }
     case WaitKind::kBulkGroups:
       return fmt::format("waits for its bulk stores ({} groups committed, {} complete)", warp.bulk.committed,

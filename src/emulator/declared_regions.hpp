@@ -10,7 +10,7 @@
 
 namespace megakittens::emulator {
 
-/// Tags are storage numbers. The program must outlive it; regions are asked for when an instruction first touches
+/// Tags are storage numbers. The program must outlive it; regions are queried when an instruction first touches
 /// memory, and kept. The constructor throws FormatError for an icode that no type has.
 class DeclaredRegions final : public Declared {
  public:

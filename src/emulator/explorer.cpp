@@ -5,8 +5,8 @@
 #include <mutex>
 #include <thread>
 
+#include "emulator/kernels.hpp"
 #include "emulator/stack_pool.hpp"
-#include "emulator/user_kernel.hpp"
 #include "support/error.hpp"
 #include "support/log.hpp"
 

@@ -1,4 +1,5 @@
-// Explores interleavings of a program: many schedules, each finding told once, a failing schedule recorded and shrunk.
+// Explores interleavings of a program: many schedules, each finding reported once, a failing schedule recorded and
+// shrunk.
 #pragma once
 
 #include <functional>

@@ -23,7 +23,7 @@ enum class FaultPoint : std::uint8_t {
   kTcgenFenceBefore,       // dropped
   kTcgenFenceAfter,        // dropped
   kTcgenWait,              // wait::ld and wait::st dropped
-  kMbarrierWait,           // answers true at once and acquires nothing
+  kMbarrierWait,           // returns true at once and acquires nothing
   kRelease,                // red, atom and st lose their .release
   kAcquire,                // ld and atom lose their .acquire
   kRemoteArrive,           // .release.cluster becomes .release.cta
@@ -34,10 +34,10 @@ enum class FaultPoint : std::uint8_t {
   kMbarrierExpect,         // expects half of the bytes
   kBulkCommit,             // dropped: the group stays open, and nobody can wait for it
   kTcgenCommit,            // arrives at once, not when the products are done
-  kCounterWait,      // a load that acquires a counter (note_wait) answers with what is waited for, and acquires nothing
-  kCounterEquality,  // it answers with less once the counter has gone past that: as a loop that compares with ==
-  kCountersLeft,     // counters start where an earlier launch left them, and its ticket is forgotten
-  kDeclaredRegions,  // a type's declared regions lack their last row
+  kCounterWait,            // a load that acquires a counter (note_wait) returns the awaited value, and acquires nothing
+  kCounterEquality,        // it returns less once the counter is past the target: like a loop that compares with ==
+  kCountersLeft,           // counters start where an earlier launch left them, and its ticket is forgotten
+  kDeclaredRegions,        // a type's declared regions lack their last row
 };
 inline constexpr int kFaultPoints = static_cast<int>(FaultPoint::kDeclaredRegions) + 1;
 const char* name_of(FaultPoint point);
@@ -63,7 +63,7 @@ class FaultTable {
  public:
   /// `survey`: keep the places that calls come from.
   FaultTable(const std::vector<PlantedFault>& faults, bool survey);
-  /// Whether calls need to be told at all.
+  /// Whether calls need to be counted at all.
   bool empty() const { return faults_.empty() && !survey_; }
   /// Whether this call is to be spoilt; counts the call. `object` is "name[number]", or empty.
   bool hits(FaultPoint point, std::uint32_t cta, std::uint32_t warp, const char* role, const std::string& object);

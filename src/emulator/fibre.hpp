@@ -25,7 +25,7 @@ class Fibre {
   bool done() const { return done_; }
 
  private:
-  // The address sanitizer must be told of every change of stack, or it takes fibre frames for overflows.
+  // The address sanitizer must know of every stack switch; otherwise it reports fibre frames as overflows.
   void leave_scheduler();
   void arrive_at_scheduler();
   void arrive_on_fibre();

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "emulator/checker/region.hpp"
+#include "emulator/checker/view.hpp"
 #include "emulator/launch.hpp"
 
 namespace megakittens::emulator {
@@ -29,5 +31,12 @@ class GlobalMemory {
   std::vector<Buffer> buffers_;  // by address
   std::size_t last_ = 0;
 };
+
+/// A word of global memory on which releases were made: what an acquire of it learns, and who touched it last.
+struct SyncWord {
+  Foreign released;                // join of all releases since the last plain overwrite
+  std::uint32_t last_toucher = 0;  // context
+};
+using SyncWords = std::unordered_map<std::uint64_t, SyncWord>;  // by address
 
 }  // namespace megakittens::emulator

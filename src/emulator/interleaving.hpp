@@ -37,8 +37,8 @@ struct InterleavingOptions {
   std::uint32_t change_points = 3;       // pct: how often the running warp is put last
   std::uint64_t expected_steps = 10000;  // pct: change points lie among so many; Report::steps of an earlier run
   bool record = false;                   // keep the moves in Report::interleaving
-  /// These moves first, leaving out those of movers that cannot move at their turn; then whoever waited longest. Null:
-  /// by strategy. Must outlive the run.
+  /// Replays these moves first, skipping movers that cannot move at their turn; then the mover that waited longest
+  /// moves. Null: by strategy. Must outlive the run.
   const Interleaving* replay = nullptr;
 };
 

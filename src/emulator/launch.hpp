@@ -28,7 +28,8 @@ struct GlobalBuffer {
   int tag = -1;  // the caller's number for it, in findings and for Declared; buffers that share memory lose it
 };
 
-/// What instructions may touch: asked for each access to a tagged buffer by a warp that is annotated with one.
+/// What instructions may touch. The checker queries it for each access to a tagged buffer by a warp that is annotated
+/// with an instruction.
 class Declared {
  public:
   virtual ~Declared() = default;
@@ -44,17 +45,17 @@ struct LaunchConfig {
   std::uint64_t seed = 1;  // a run is a function of kernel, memory, seed and interleaving options
   InterleavingOptions interleaving;
   bool check = true;             // happens-before checker
-  bool strict = false;           // want the fences that production omits, too (row 2; row 6 by each writer)
+  bool strict = false;           // also require the fences that production omits (row 2; row 6 by each writer)
   bool arithmetic = true;        // false: products compute nothing, for exploring schedules
   bool expire_waits = false;     // when nothing can move, let bounded waits expire instead of reporting a deadlock
-  bool spin = false;             // who polls does not park: slow, but sees that time goes by while others work
+  bool spin = false;             // polling warps do not park: slow, but time passes for them while others work
   std::uint64_t step_limit = 0;  // 0: none
   std::size_t stack_bytes = 256 * 1024;
   std::size_t max_findings = 20;
   std::vector<PlantedFault> faults;
   bool survey = false;           // list in the report where faults could be planted
   Declared* declared = nullptr;  // null: everything may be touched
-  std::function<void()> poll;    // called now and then, where there is one; what it throws ends the run and leaves it
+  std::function<void()> poll;    // called from time to time if set; its exception ends the run and propagates
 };
 
 /// One call per warp; `params` is what the launch passes.

@@ -83,7 +83,7 @@ void Machine::move() {
 
 void Machine::poll() {
   next_poll_ = report_.steps + kStepsPerPoll;
-  current_machine = nullptr;  // whoever polls may run another machine
+  current_machine = nullptr;  // the callback may run another machine
   try {
     config_.poll();
   } catch (...) {
@@ -131,14 +131,15 @@ void Machine::enter(void* argument) {
   Warp& warp = *static_cast<Warp*>(argument);
   Machine& machine = current();
   if (machine.unwinding_) return;
-  device::single_lane_depth = 0;  // whoever switched here may have left it raised
+  device::single_lane_depth = 0;  // the fibre that ran before may have left it raised
   try {
     machine.kernel_(machine.params_);
-  } catch (const Unwind&) {  // NOLINT(bugprone-empty-catch): the fibre has come to its end
+  } catch (const Unwind&) {  // NOLINT(bugprone-empty-catch): the fibre ends here
   } catch (const std::exception& error) {
     machine.report_.exception = fmt::format("{}: {}", machine.describe(warp), error.what());
   } catch (...) {
-    // No error, but somebody's way to stop: an interrupt of Python's in a user's touches(). It may not leave a fibre.
+    // Not an error but a request to stop, such as Python's interrupt inside a user's touches(). It may not leave a
+    // fibre.
     machine.report_.exception = fmt::format("{}: interrupted", machine.describe(warp));
     machine.interruption_ = std::current_exception();
   }

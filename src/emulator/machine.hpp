@@ -15,7 +15,6 @@
 #include "emulator/global_memory.hpp"
 #include "emulator/launch.hpp"
 #include "emulator/polls.hpp"
-#include "emulator/sync_words.hpp"
 
 namespace megakittens::emulator {
 
@@ -50,8 +49,8 @@ class Machine {
   Waiter waiter() { return {running_, running_->parking + 1}; }
   void wake(const Waiter& waiter, Wake how = Wake::kSatisfied);
   void wake_all(std::vector<Waiter>& waiters);
-  /// The running warp looked at an mbarrier, or at words of global memory, and may not be content. Parks it when it
-  /// goes round in circles.
+  /// The running warp polled an mbarrier or words of global memory. Parks the warp when it repeats a polling loop
+  /// without progress.
   void look(Mbarrier* barrier, std::uint64_t address, std::uint64_t bytes, bool content = false);
   void written(std::uint64_t address, std::uint64_t bytes);
 
@@ -76,7 +75,7 @@ class Machine {
   void poll();
   void run_warp(std::size_t index);
   void run_operation(std::size_t index);
-  /// A warp that goes on alone looks at this, too: nobody interrupts it.
+  /// A warp that runs alone checks this, too: nothing interrupts it.
   bool over_step_limit() const { return config_.step_limit > 0 && report_.steps > config_.step_limit; }
   bool others_can_move() const { return !ready_.empty() || !operations_.empty(); }
   bool idle();
@@ -106,9 +105,9 @@ class Machine {
   std::uint32_t unfinished_ = 0;
   bool unwinding_ = false;
   std::uint64_t nanoseconds_ = 1000;
-  std::uint64_t progress_ = 0;   // steps other than looking in vain
+  std::uint64_t progress_ = 0;   // steps other than unsuccessful polls
   std::uint64_t next_poll_ = 0;  // steps
-  bool polling_ = false;         // the running warp has only switched out for poll(), and goes on behind it
+  bool polling_ = false;         // the running warp has only switched out for poll(), and continues after it
   std::uint64_t idle_progress_ = 0;
   int idle_rounds_ = 0;
   int expirations_ = 0;

@@ -1,10 +1,11 @@
-#include "emulator/mbarrier_operations.hpp"
+#include "emulator/mbarrier.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "device/host/hooks.hpp"
+#include "emulator/machine.hpp"
 #include "emulator/shared_memory.hpp"
 
 namespace megakittens::emulator {
@@ -27,7 +28,7 @@ void complete_phase_if_due(Machine& machine, Mbarrier& barrier) {
   barrier.phases++;
   barrier.pending = barrier.count;
   if (machine.checker() != nullptr) {
-    // Arrivals form one release sequence: a waiter gets what any phase up to this one brought.
+    // Arrivals form one release sequence: a waiter acquires the releases of every phase up to this one.
     barrier.pending_view.local.raise(barrier.component, barrier.first_tick + barrier.phases);
     barrier.done_view = barrier.pending_view;
     barrier.done_cluster = barrier.pending_cluster;
@@ -54,7 +55,7 @@ void expect(Machine& machine, Mbarrier& barrier, std::uint32_t bytes, const Warp
   }
 }
 
-// Row 14: whoever uses the object must have been told of its init.
+// Row 14: the init must happen before every use, and be visible to it.
 void check_published(Machine& machine, const Mbarrier& barrier, const Warp& user, bool async, const char* what) {
   Checker* checker = machine.checker();
   if (checker == nullptr) return;
@@ -82,7 +83,7 @@ void report_lapped(Machine& machine, const Mbarrier& barrier, const Warp& warp, 
                   machine.describe(warp), meant, parity, place(barrier), std::int64_t{barrier.phases} - 1));
 }
 
-// The warp said which phase it means: passing early, or when the next one is over too, is the ambiguity of parity.
+// The warp named the phase it waits for: passing before that phase, or after the next one, is the ambiguity of parity.
 void check_meant(Machine& machine, const Mbarrier& barrier, const Warp& warp) {
   if (barrier.phases != warp.meant_phase + 1)
     report_lapped(machine, barrier, warp, static_cast<std::int32_t>(warp.meant_phase), warp.meant_phase & 1);

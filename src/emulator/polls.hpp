@@ -1,6 +1,6 @@
-// Waiting without spinning. A warp that looks again at something it has looked at in vain, and did nothing else
-// between, goes round a polling loop: it parks until one of the things it looked at changes. Waking it late or for
-// nothing is always right, since the loop looks again.
+// Waiting without spinning. A warp that polls the same thing again without success, and did nothing else between, is in
+// a polling loop: it parks until one of the polled things changes. A late or needless wake-up is harmless, because the
+// loop polls again.
 #pragma once
 
 #include <cstdint>
@@ -26,12 +26,12 @@ struct Look {
   std::uint64_t address;  // of the first byte looked at in the line: neighbours in one line are other things
   std::uint64_t line;     // address / kLineBytes
   std::uint64_t version;  // writes to the line, or phases of the mbarrier, when looked at
-  bool content;           // the mbarrier was where the warp wants it: no wait is for it
+  bool content;           // the mbarrier had the wanted phase: the warp does not wait for it
 };
 
 inline constexpr std::uint64_t kLineBytes = 128;
 
-/// Lines of global memory that somebody has polled.
+/// Lines of global memory that a warp has polled.
 class WatchedLines {
  public:
   struct Line {
@@ -39,7 +39,7 @@ class WatchedLines {
     std::vector<Waiter> waiters;
   };
   Line& watch(std::uint64_t line) { return lines_[line]; }
-  /// The line if anybody ever polled it.
+  /// The line if a warp has polled it, else null.
   Line* find(std::uint64_t line) {
     auto found = lines_.find(line);
     return found == lines_.end() ? nullptr : &found->second;

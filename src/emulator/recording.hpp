@@ -17,7 +17,7 @@ struct Recording {
   std::string program_hash;         // of the program before faults were planted
   std::string finding;              // what the schedule shows, as Found::name
   std::vector<std::string> faults;  // as parse_fault takes them
-  std::uint64_t seed = 1;           // that the schedule came from; it no longer decides anything
+  std::uint64_t seed = 1;           // of the original run; a replay does not use it
   std::uint64_t input_seed = 1;
   bool arithmetic = true;
   bool strict = false;

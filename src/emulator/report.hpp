@@ -32,15 +32,15 @@ struct Finding {
 struct Report {
   std::vector<Finding> findings;  // the first of each kind, in order of discovery
   std::uint64_t suppressed = 0;   // findings beyond the limit, or like one that is listed
-  std::string deadlock;           // empty: every warp came to its end
+  std::string deadlock;           // empty: every warp finished
   bool step_limit_reached = false;
   std::string exception;                 // text of an exception that left the kernel
   std::uint64_t steps = 0;               // synchronising operations of all warps
   std::uint64_t switches = 0;            // fibre resumptions
   std::uint64_t async_operations = 0;    // copies, products, reductions
   std::uint64_t expired_waits = 0;       // times virtual time was advanced because nothing could move
-  Interleaving interleaving;             // where InterleavingOptions::record asks for it
-  std::vector<FaultPlace> fault_places;  // where LaunchConfig::survey asks for it
+  Interleaving interleaving;             // filled when InterleavingOptions::record is set
+  std::vector<FaultPlace> fault_places;  // filled when LaunchConfig::survey is set
 
   bool ok() const { return findings.empty() && deadlock.empty() && !step_limit_reached && exception.empty(); }
   bool has(Rule rule) const;
@@ -54,15 +54,16 @@ struct Report {
 class Findings {
  public:
   Findings(Report& report, std::size_t limit) : report_(report), limit_(limit) {}
-  /// `likeness`: findings of one rule with the same number are told once.
+  /// `likeness`: findings of one rule with the same number are reported once.
   void add(Rule rule, std::uint64_t likeness, const std::string& text) {
     if (wants(rule, likeness)) tell(rule, text);
   }
-  /// In two halves, for callers whose text is dear: wants() counts the finding either way.
+  /// In two halves, for callers whose text is costly to make: wants() counts the finding either way.
   bool wants(Rule rule, std::uint64_t likeness);
   void tell(Rule rule, const std::string& text, std::vector<Party> parties = {}, int buffer = -1,
             std::uint64_t offset = 0);
-  /// From now on findings about the order of accesses say nothing: waits were given up, and what follows runs through.
+  /// From now on findings about the order of accesses are dropped: waits have expired, and what follows runs without
+  /// them.
   void forgive_disorder() { disorder_ = true; }
 
  private:

@@ -44,11 +44,11 @@ enum class Rule : std::uint8_t {
 
 struct RuleText {
   const char* name;
-  int row;  // of the hand-off table; 0 where the rule is none of its rows
+  int row;  // of the hand-off table; 0 where the rule has no row
   const char* what;
 };
 const RuleText& text_of(Rule rule);
-/// Whether the rule asks what came before what; the others speak of one operation alone.
+/// Whether the rule is about the order of two accesses; other rules concern a single operation.
 bool is_about_order(Rule rule);
 
 }  // namespace megakittens::emulator

@@ -23,7 +23,7 @@ Guards guards_of_this_host();
 
 /// How many threads with so many stacks each have memory maps enough; at least one.
 unsigned threads_that_fit(std::size_t stacks, Guards guards, std::size_t maps_in_use, std::size_t max_maps);
-/// Lines of /proc/self/maps, and vm.max_map_count; 0 where /proc does not say.
+/// Lines of /proc/self/maps, and vm.max_map_count; 0 where /proc is not readable.
 std::size_t maps_in_use();
 std::size_t max_maps();
 

@@ -5,7 +5,6 @@
 
 #include "device/arch/sm100/descriptor.cuh"
 #include "emulator/matrix_operand.hpp"
-#include "emulator/mbarrier_operations.hpp"
 #include "emulator/shared_memory.hpp"
 #include "emulator/tensor_memory.hpp"
 

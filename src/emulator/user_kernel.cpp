@@ -1,11 +1,11 @@
-#include "emulator/user_kernel.hpp"
-
+// Interpreters with users' instruction types, compiled for the host in libraries of their own.
 #include <dlfcn.h>
 
 #include <map>
 #include <mutex>
 
 #include "device/host/hook_table.hpp"
+#include "emulator/kernels.hpp"
 #include "jit/user_interpreter.hpp"
 #include "ops/user/registry.hpp"
 #include "support/error.hpp"
@@ -26,7 +26,7 @@ const HookTable& hooks() {
   return kTable;
 }
 
-/// Null where the file is no such library.
+/// Null where the file is not such a library.
 const HostKernel* open(const std::filesystem::path& path) {
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return nullptr;

@@ -8,12 +8,37 @@
 #include "emulator/checker/view.hpp"
 #include "emulator/fibre.hpp"
 #include "emulator/polls.hpp"
-#include "emulator/wait.hpp"
 
 namespace megakittens::emulator {
 
 struct Cta;
 struct TensorTransfer;
+
+// Why a warp is parked; the report of a deadlock names it.
+enum class WaitKind : std::uint8_t {
+  kNothing,
+  kMbarrier,      // object: Mbarrier; value: parity
+  kNamedBarrier,  // value: barrier number
+  kClusterBarrier,
+  kWords,         // value: address of the first polled word
+  kBulkGroups,    // value: groups that may stay in flight; detail: 1 for .read
+  kWgmmaGroups,   // value: groups that may stay in flight
+  kTensorMemory,  // tcgen05.wait, or an allocation that finds no columns
+  kRegisters,     // value: registers a lane that setmaxnreg requests
+};
+
+struct Wait {
+  WaitKind kind = WaitKind::kNothing;
+  const void* object = nullptr;
+  std::uint64_t value = 0;
+  std::uint64_t detail = 0;
+};
+
+/// Why a parked warp was woken.
+enum class Wake : std::uint8_t {
+  kSatisfied,  // what it waited for may have happened
+  kExpired,    // virtual time went by
+};
 
 /// Bulk stores of one warp (its elected lane). Groups are numbered from 1; group open() is not yet committed.
 struct BulkGroups {
@@ -45,13 +70,13 @@ struct Warp {
   bool parked = false;
   bool finished = false;
 
-  // For whoever chooses the next to move (chooser.hpp).
+  // For the chooser of the next mover (chooser.hpp).
   std::uint64_t priority = 0;
   std::uint64_t last_turn = 0;
   bool late = false;             // moves only when nobody else can
   std::uint32_t operations = 0;  // asynchronous ones that it has started
 
-  // What the warp has looked at in vain since it last did anything else (see polls.hpp).
+  // What the warp has polled without success since it last did anything else (see polls.hpp).
   std::vector<Look> looks;
   std::uint64_t parking = 0;  // number of the current parking; stale waiter entries carry an older one
 

@@ -6,7 +6,7 @@
 
 #include "device/tensor_map_fields.hpp"
 #include "emulator/declared_regions.hpp"
-#include "emulator/user_kernel.hpp"
+#include "emulator/kernels.hpp"
 #include "support/error.hpp"
 
 namespace megakittens::emulator {

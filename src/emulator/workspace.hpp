@@ -42,7 +42,7 @@ class Workspace {
 
   /// `storages[s]` is the base of the program's storage s where that is an input or an output, and ignored elsewhere.
   /// Inputs that bulk copies read and that are not aligned to 16 bytes are copied first, and back if they are mutated.
-  /// After a run that is not good, or that an exception ended, reset() has to come before the next.
+  /// After a failed run, or one that an exception ended, call reset() before the next.
   Report launch(std::span<void* const> storages, const RunOptions& options = {});
 
   /// What an expired wait left behind; `claimed` is 0 where none did.

@@ -101,7 +101,7 @@ void Connector::connect_node(ir::NodeId n) {
   }
 }
 
-// The common case: one producer. Neighbouring instructions often read the same cells and share the answer.
+// The common case: one producer. Neighbouring instructions often read the same cells and share the result.
 void Connector::read_single(ir::NodeId n, const Footprint& boxes, ir::ValueId value, std::uint32_t guard) {
   const Touch writer = versions_.writer(value);
   const BoxIndex& index = versions_.index(writer);

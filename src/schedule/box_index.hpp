@@ -7,8 +7,8 @@
 
 namespace megakittens::schedule {
 
-/// Cuts space at the bounds of all boxes. Where that gives few enough cells, a query answers by cells alone and equal
-/// cell ranges have equal answers; else neighbouring cuts are merged and each candidate is compared.
+/// Cuts space at the bounds of all boxes. Where that gives few enough cells, a query uses cells alone and equal
+/// cell ranges give equal results; else neighbouring cuts are merged and each candidate is compared.
 class BoxIndex {
  public:
   /// Keeps a reference to `boxes`.
@@ -21,7 +21,7 @@ class BoxIndex {
   };
   /// Empty where nothing can overlap.
   std::optional<Range> locate(const std::int64_t* box) const;
-  /// Equal ranges mean equal answers.
+  /// Equal ranges give equal results.
   bool exact() const { return exact_; }
 
   /// Calls `found(instruction)` for every box that overlaps, in no order, some more than once.

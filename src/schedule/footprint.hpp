@@ -41,7 +41,7 @@ class BoxMapper {
  public:
   BoxMapper(const ir::View& view, const ir::Tensor& base);
 
-  /// Appends to `out` and says whether the result is exact.
+  /// Appends to `out`; returns whether the result is exact.
   bool map(const ir::Box& part, Footprint& out) const;
 
  private:
@@ -63,7 +63,7 @@ struct NodeTiles {
   std::vector<Footprint> touched;
 };
 
-/// Asks the node's plan for every instruction, once. `written` says of each root value whether some node writes it.
+/// Calls the node's plan once for every instruction. `written`: by root value, whether some node writes it.
 NodeTiles collect_tiles(const ir::Graph& graph, const ir::Node& node, const PlacedNode& placed,
                         const std::vector<bool>& written);
 

@@ -42,7 +42,7 @@ struct Free {
   ir::ValueId value;
 };
 
-/// Free storages by exact size. They come back in the order of their last users, so only the first can be the oldest.
+/// Free storages by exact size. They are freed in the order of their last users, so only the first can be the oldest.
 class Pool {
  public:
   explicit Pool(std::uint32_t distance) : distance_(distance) {}

@@ -37,7 +37,7 @@ struct Finding {
 struct VerifyOptions {
   /// Stops after so many.
   std::size_t most = 100;
-  /// Regions by icode; ops::type_of_icode unless a test brings types of its own.
+  /// Regions by icode; ops::type_of_icode unless a test supplies its own types.
   std::function<const ops::InstructionType&(std::uint16_t)> type_of;
 };
 

@@ -1,4 +1,4 @@
-// When programs are verified without being asked to.
+// When programs are verified by default, and the errors of a program that fails.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -21,7 +21,7 @@ constexpr bool kByDefault = false;
 #endif
 
 /// The user's type among whose instructions the finding is, or which should have written what it misses. Null where
-/// there is none, and for what does not depend on what types say.
+/// there is none, and for findings that do not depend on what types declare.
 const program::UserType* cause_of(const program::Program& program, const Finding& finding) {
   if (finding.rule < Rule::outside) return nullptr;
   auto is_of = [&](const program::UserType& type) {

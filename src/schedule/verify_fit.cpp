@@ -1,5 +1,5 @@
-// Whether an instruction's code can run on its record, asked of the types: no orderings, cheap enough for every program
-// that comes from a file.
+// Checks with each instruction's type that its code can run on the record. It covers no orderings and is cheap enough
+// for every program read from a file.
 #include <fmt/format.h>
 
 #include "ops/icodes.hpp"

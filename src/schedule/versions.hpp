@@ -29,7 +29,7 @@ struct Touch {
   int access = 0;  // operands, then outputs
 };
 
-/// Indexes of all footprints, made when first asked for, and the readers of each value.
+/// Indexes of all footprints, made at first use, and the readers of each value.
 class Versions {
  public:
   Versions(const ir::Graph& graph, const Placement& placement, const std::vector<NodeTiles>& tiles);

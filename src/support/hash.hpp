@@ -20,8 +20,8 @@ struct Hash128 {
   std::string hex() const;
 };
 
-/// MurmurHash3 (x64, 128 bits, seed 0) over the bytes added so far. Sizes and texts are told apart: add("ab"), add("c")
-/// differs from add("a"), add("bc"); add_bytes alone does not mark where one call ends.
+/// MurmurHash3 (x64, 128 bits, seed 0) over the bytes added so far. Sizes and texts are distinguished: add("ab"),
+/// add("c") differs from add("a"), add("bc"); add_bytes alone does not mark where one call ends.
 class Hasher {
  public:
   Hasher& add_bytes(std::span<const std::byte> bytes);

@@ -1,4 +1,4 @@
-// Reading JSON that may be damaged or hostile: every fault is a FormatError that says where.
+// Reading JSON that may be damaged or hostile: every fault is a FormatError that names its place.
 #pragma once
 
 #include <cstdint>

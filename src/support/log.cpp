@@ -53,7 +53,7 @@ void write_to_standard_error(LogLevel level, std::string_view component, std::st
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
-// A variable with a mistake in it stops no program: it is told of, and the default taken.
+// A malformed value is reported; the default applies.
 Levels levels_of_environment() {
   try {
     return parse_levels(text_option(Knob::log));

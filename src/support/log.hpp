@@ -25,7 +25,7 @@ void expect_log_levels(std::string_view levels);
 
 bool log_enabled(LogLevel level, std::string_view component);
 
-/// Passes a message to the sink, whether its level is enabled or not; log() asks first.
+/// Passes a message to the sink, whether its level is enabled or not; log() checks it first.
 void write_log(LogLevel level, std::string_view component, std::string_view message);
 
 /// log(LogLevel::info, "schedule", "{} instructions", n). `component` is the name of a folder of src/.

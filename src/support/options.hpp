@@ -39,7 +39,7 @@ std::vector<std::string> unknown_knobs(std::span<const std::string> environment)
 /// The same for the environment of this process.
 std::vector<std::string> unknown_knobs();
 
-/// What flag_option() and integer_option() say of the values in the environment that are not possible.
+/// The errors of flag_option() and integer_option() for invalid values in the environment.
 std::vector<std::string> impossible_knobs();
 
 /// The reference page in Markdown.

@@ -1,4 +1,4 @@
-// Text of anybody's making, safe to show on a terminal.
+// Untrusted text made safe to show on a terminal.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 namespace megakittens {
 
 /// Control characters, but line feeds and tabs, as "\x1b": those of ASCII, and U+0080 to U+009F in UTF-8; and bytes
-/// that are no UTF-8.
+/// that are not UTF-8.
 std::string printable(std::string_view text);
 /// The same as "\u001b": for JSON, where they can only stand in strings.
 std::string printable_json(std::string_view json);

@@ -1,4 +1,4 @@
-// Other programs: looking one up, and running it to its end.
+// Finds other programs and runs them.
 #pragma once
 
 #include <filesystem>

@@ -7,9 +7,9 @@
 
 namespace megakittens {
 
-/// Made, readable by this user alone, where TMPDIR says (/tmp unless it is set), and removed with what lies in it at
-/// the end by the process that made it: a copy of it in a forked process leaves it alone. Throws UserError naming the
-/// place.
+/// Created in TMPDIR (/tmp where that is unset), readable by this user alone. The destructor removes it with its
+/// content, but only in the process that created it: a copy in a forked process leaves it alone. Throws UserError
+/// naming the place.
 class TemporaryFolder {
  public:
   TemporaryFolder();

@@ -7,7 +7,7 @@ from tree import CPP, ROOT, expect_none, lines, under
 
 # The order in docs/dev/layout.md: a folder of src/ may include itself and what stands before it.
 LAYERS = ["support", "ir", "program", "device", "ops", "frontend", "passes", "schedule", "interpreter", "jit", "emulator",
-          "runtime", "viewer", "api", "cli"]  # fmt: skip
+          "runtime", "api", "cli"]  # fmt: skip
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 # Conditions that hold when device code is compiled for a GPU; the other branch is the host's.
 ON_GPU = re.compile(r"^\s*(MK_ON_GPU|defined\s*\(?\s*__CUDACC(_RTC)?__\s*\)?(\s*\|\|\s*defined\s*\(?\s*__CUDACC(_RTC)?__\s*\)?)?|__CUDACC(_RTC)?__)\s*(//.*)?$")

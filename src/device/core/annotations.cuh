@@ -1,10 +1,9 @@
-// What device code tells whoever watches it on the host; nothing at all on the GPU. Texts are static.
+// Annotations for the emulator; they do nothing on the GPU. Texts are static.
 //   annotate(role, instruction)  who the warp is and what it works on, for reports
 //   note_wait(what, target)      what its next waits are about
 //   name_shared(address, name, index)   a place in shared memory, one of several where there is an index
-//   mean_phase(phase)            which phase of an mbarrier, counted from 0, the next wait by parity stands for: a wait
-//   that
-//                                passes early, or two phases late, is then found
+//   mean_phase(phase)            which phase of an mbarrier, counted from 0, the next wait by parity is for: the
+//                                emulator then reports a wait that passes early or two phases late
 #pragma once
 
 #include "device/core/types.cuh"

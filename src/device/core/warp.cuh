@@ -2,11 +2,10 @@
 //   lane_index()               0 to 31
 //   shuffle_xor(x, mask)       the value of lane (index ^ mask); mask is the same in all lanes
 //   shuffle_index(x, lane)     the value of lane % 32
-//   ballot, any, all           of a mask; the same answer in all lanes
+//   ballot, any, all           of a mask; the same result in all lanes
 //   warp_uniform(x)            a value that all lanes agree on, as a plain T that the compiler knows to be uniform
-//   one_lane(f)                f runs in one lane, always the same one. Accesses of all lanes before it come before
-//   f's, and
-//                              f's before all lanes' later ones. Bulk groups belong to that lane.
+//   one_lane(f)                f runs in one lane, always the same one. Accesses of all lanes before it precede f's,
+//                              and f's precede all lanes' later ones. Bulk groups belong to that lane.
 //   one_lane_value(f)          the same; every lane gets what f returned, a word of 4 or 8 bytes
 #pragma once
 

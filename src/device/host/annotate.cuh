@@ -1,4 +1,4 @@
-// What reports of the host's machine say about the running warp: its role, its instruction, what it waits for, and the
+// Annotations of the running warp for the emulator's reports: its role, its instruction, what it waits for, and the
 // names of places in shared memory. Texts are static.
 #pragma once
 

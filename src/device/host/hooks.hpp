@@ -1,5 +1,6 @@
 // What the host's twins of PTX instructions call: the machine's side of each instruction, with plain types. Declared
-// here, where device code may look; defined by the emulator, whose library whoever runs device code on the host links.
+// here because device code may not include the emulator; defined by the emulator, which programs that run device code
+// on the host link.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,7 @@ void sleep_nanoseconds(std::uint32_t nanoseconds);
 enum class Space : std::uint8_t { kShared, kGlobal };
 void load(Space space, const std::uint64_t* address, std::uint32_t lanes, std::uint32_t bytes, void* data);
 void store(Space space, const std::uint64_t* address, std::uint32_t lanes, std::uint32_t bytes, const void* data);
-/// ld.global.nc: a finding where anybody writes the bytes during the kernel.
+/// ld.global.nc: a finding where the kernel writes these bytes.
 void load_constant(const std::uint64_t* address, std::uint32_t lanes, std::uint32_t bytes, void* data);
 
 enum class Order : std::uint8_t { kRelaxed, kAcquire, kRelease, kAcquireRelease };
@@ -119,11 +120,11 @@ void set_registers(int registers, bool raise);
 void require_one_lane(const char* instruction);
 void require_whole_warp(const char* instruction);
 
-// What reports say about the running warp. `role` and `what` are static texts. Device code reaches these through
+// Annotations of the running warp for reports. `role` and `what` are static texts. Device code reaches these through
 // device/annotate.cuh, which is empty on the GPU.
 void annotate(const char* role, std::int64_t instruction);
 void note_wait(const char* what, std::uint64_t target);
-/// The next parity wait of the warp stands for this phase, counted from 0 (2^32 - 1: the one before the first).
+/// The next parity wait of the warp is for this phase, counted from 0 (2^32 - 1: the one before the first).
 void mean_phase(std::uint32_t phase);
 /// With an index of zero or more: one of several, "name[index]".
 void name_shared(std::uint32_t address, const char* name, std::int64_t index = -1);

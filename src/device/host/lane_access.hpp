@@ -1,4 +1,4 @@
-// Between twins, which speak Lanes, and hooks, which speak arrays: addresses, masks, and packed data of a warp's
+// Converts between Lanes, which twins take, and arrays, which hooks take: addresses, masks, and packed data of a warp's
 // access.
 #pragma once
 
@@ -61,20 +61,10 @@ inline Lanes<uint64_t> load_strong_lanes(const Addresses& address, const Lanes<b
 }
 
 template <class T>
-Lanes<T> load_lanes(Space space, const Addresses& address) {
-  Lanes<T> value;
-  load(space, address.of, kEveryLane, sizeof(T), value.v);
-  return value;
-}
-template <class T>
 Lanes<T> load_lanes(Space space, const Addresses& address, const Lanes<bool>& mask, const Lanes<T>& otherwise) {
   Lanes<T> value = otherwise;
   load(space, address.of, ballot(mask), sizeof(T), value.v);
   return value;
-}
-template <class T>
-void store_lanes(Space space, const Addresses& address, const Lanes<T>& value) {
-  store(space, address.of, kEveryLane, sizeof(T), value.v);
 }
 template <class T>
 void store_lanes(Space space, const Addresses& address, const Lanes<T>& value, const Lanes<bool>& mask) {
@@ -98,12 +88,6 @@ Words<N> unpack(const std::uint32_t (&packed)[kLanes * N]) {
 }
 
 template <int N>
-Words<N> load_words(Space space, const Addresses& address) {
-  std::uint32_t packed[kLanes * N];
-  load(space, address.of, kEveryLane, 4 * N, packed);
-  return unpack<N>(packed);
-}
-template <int N>
 Words<N> load_words(Space space, const Addresses& address, const Lanes<bool>& mask, const Words<N>& otherwise) {
   std::uint32_t packed[kLanes * N];
   pack(otherwise, packed);
@@ -115,12 +99,6 @@ Words<N> load_constant_words(const Addresses& address) {
   std::uint32_t packed[kLanes * N];
   load_constant(address.of, kEveryLane, 4 * N, packed);
   return unpack<N>(packed);
-}
-template <int N>
-void store_words(Space space, const Addresses& address, const Words<N>& value) {
-  std::uint32_t packed[kLanes * N];
-  pack(value, packed);
-  store(space, address.of, kEveryLane, 4 * N, packed);
 }
 template <int N>
 void store_words(Space space, const Addresses& address, const Words<N>& value, const Lanes<bool>& mask) {

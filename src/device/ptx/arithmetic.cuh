@@ -1,4 +1,4 @@
-// Lane arithmetic that C++ cannot say. core/math.cuh and core/float16.cuh give these their names on both machines;
+// Lane arithmetic that C++ cannot express. core/math.cuh and core/float16.cuh give these their names on both machines;
 // nothing else calls them, and the host has no twin of this file.
 #pragma once
 

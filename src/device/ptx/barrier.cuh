@@ -1,5 +1,5 @@
-// Barriers among the warps of a CTA and among the CTAs of a cluster, and what a kernel says about its registers and its
-// neighbours in the stream. Whole warps execute these.
+// Barriers among the warps of a CTA and among the CTAs of a cluster, and a kernel's declarations about its registers
+// and its neighbours in the stream. Whole warps execute these.
 #pragma once
 
 #include "device/core/lanes.cuh"
@@ -53,7 +53,8 @@ MK_DEVICE void griddepcontrol_wait() {
   asm volatile("griddepcontrol.wait;" ::: "memory");
 }
 
-/// sm_90. PTX: "griddepcontrol", .launch_dependents. The next kernel may start once every CTA said this or left.
+/// sm_90. PTX: "griddepcontrol", .launch_dependents. The next kernel may start once every CTA has executed this or
+/// exited.
 MK_DEVICE void griddepcontrol_launch_dependents() {
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 }

@@ -1,5 +1,5 @@
-// Words in global memory through which SMs speak to each other: counters, flags, flagged words. For one lane unless the
-// signature says Lanes. Pointers are naturally aligned.
+// Words in global memory through which SMs communicate: counters, flags, flagged words. For one lane unless the
+// signature has Lanes. Pointers are naturally aligned.
 #pragma once
 
 #include "device/core/lanes.cuh"

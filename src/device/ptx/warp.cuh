@@ -28,7 +28,7 @@ MK_DEVICE Lanes<bool> elect_one() {
   return elected != 0;
 }
 
-/// The same, and tells all lanes which lane it is.
+/// The same; every lane also learns which lane it is.
 MK_DEVICE Lanes<bool> elect_one(uint32_t& leader) {
   uint32_t elected;
   asm volatile("{ .reg .pred p; elect.sync %0|p, 0xffffffff; selp.u32 %1, 1, 0, p; }" : "=r"(leader), "=r"(elected));

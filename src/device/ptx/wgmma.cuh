@@ -1,7 +1,7 @@
 // Warpgroup matrix products, D[64, N] += A[64, 16] * B[16, N] with 16-bit operands and float accumulators. All four
 // warps of a warpgroup execute these. Lane l of warp w holds in d[8 * j / 2 ...]: d[4 * j + 2 * h + c] = D[16 * w + l /
 // 4 + 8 * h, 8 * j + 2 * (l % 4) + c]. In flight, registers may not be touched until wgmma_wait_group retired the group
-// (row 25). `TransB` says that B lies N-major (its N dimension is contiguous) instead of K-major. Descriptors:
+// (row 25). `TransB`: B lies N-major (its N dimension is contiguous) instead of K-major. Descriptors:
 // arch/sm90/descriptor.cuh.
 #pragma once
 

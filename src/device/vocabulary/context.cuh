@@ -142,7 +142,7 @@ struct Context {
   MK_DEVICE uint32_t page_address(uint32_t lid) const { return base + page(lid) * B::kPageBytes; }
 };
 
-/// Tells whoever watches on the host which instruction the role works on. `number()` is not called on the GPU.
+/// Tells the emulator which instruction the role works on. `number()` is not called on the GPU.
 template <class B, class F>
 MK_DEVICE void annotate_instruction(const Context<B>& c, F&& number) {
 #if !MK_ON_GPU

@@ -12,7 +12,7 @@ MK_DEVICE uint32_t note_address(const Context<B>& c) {
   return c.base + Layout<B>::kExpired + 16 * c.warp;
 }
 
-/// Notes the wait and gives up. The note is short because every wait holds a copy of it; report_abort comes later.
+/// Records the wait and gives up. The note is short because every wait holds a copy of it; report_abort comes later.
 template <class B>
 MK_DEVICE void expire(Context<B>& c, WaitKind kind, uint32_t what, uint32_t value, uint32_t target) {
   c.aborted = true;

@@ -67,7 +67,7 @@ bool Checker::sees(const Region& region, const Access& access, const Record& bef
   }
   if (!is_async(access.record.operation))
     return knows(view, access.view_cta, before.cta, before.component, before.tick);
-  // A reader's values are in its registers: only strict builds want its fence (row 2).
+  // A reader's values are in its registers: only strict runs require its fence (row 2).
   const bool fenced = is_ordinary(before) && (before_write || strict_);
   const bool shared = region.space == Space::kShared;
   if (same_cta) {
@@ -146,8 +146,7 @@ void Checker::mark_barrier(Region& region, std::uint64_t offset, bool live) {
   Cell& cell = region.shadow.cell(offset);
   const std::uint16_t mask = static_cast<std::uint16_t>(0xffu << (offset % kCellBytes));
   cell.barriers = static_cast<std::uint16_t>(live ? cell.barriers | mask : cell.barriers & ~mask);
-  if (live)
-    cell.add_write(mask, kNoRecord);  // whoever wrote there before is the init's affair, checked by its own rules
+  if (live) cell.add_write(mask, kNoRecord);  // earlier writers are checked by the rules of mbarrier.init
 }
 
 void Checker::tick(Warp& warp) {

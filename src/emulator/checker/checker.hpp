@@ -1,4 +1,4 @@
-// The happens-before checker. The machine tells it every access and every hand-over; it answers with findings.
+// The happens-before checker. The machine passes it every access and every hand-over; it reports findings.
 #pragma once
 
 #include <cstdint>

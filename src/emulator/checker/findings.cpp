@@ -47,6 +47,13 @@ Rule classify_global(Operation now, Operation before, bool ordered, bool same_ct
 
 }  // namespace
 
+const char* name_of(Operation operation) {
+  constexpr const char* kNames[] = {"ordinary load", "ordinary store", "atomic access",  "ld.global.nc",
+                                    "bulk load",     "bulk store",     "bulk reduction", "wgmma",
+                                    "tcgen05.mma",   "tcgen05.cp",     "tcgen05.ld",     "tcgen05.st"};
+  return kNames[static_cast<int>(operation)];
+}
+
 std::string Region::place(std::uint64_t offset) const {
   const std::string owner = space == Space::kGlobal ? fmt::format("global memory '{}'", name) : name;
   auto next = names.upper_bound(offset);
@@ -65,7 +72,7 @@ std::string Checker::describe(std::uint32_t number) const {
 }
 
 Rule Checker::classify(const Region& region, const Access& access, const Record& before, Meeting meeting) const {
-  // A read that came too soon is told as if it had come after the write: the same part is missing.
+  // An early read is reported as if it followed the write: the same synchronisation is missing.
   const bool swapped = meeting == Meeting::kReadTooSoon;
   const Operation now = swapped ? before.operation : access.record.operation;
   const Operation then = swapped ? access.record.operation : before.operation;

@@ -9,7 +9,7 @@ enum class Operation : std::uint8_t {
   kLoad,  // ordinary loads and stores: generic proxy
   kStore,
   kAtomic,        // strong operations: atom, red, ld/st relaxed, acquire, release
-  kConstantLoad,  // ld.global.nc: no write of the kernel may come near
+  kConstantLoad,  // ld.global.nc: the kernel must never write these bytes
   kBulkLoad,      // async proxy from here on
   kBulkStore,
   kBulkReduce,

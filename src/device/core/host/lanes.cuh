@@ -89,7 +89,8 @@ auto map(F f, const Args&... args) {
   return result;
 }
 
-/// `x` converted as in an operation with an Other: said explicitly, comparing unsigned lanes with 0 gives no warning.
+/// `x` converted as in an operation with an Other: made explicit so that comparing unsigned lanes with 0 gives no
+/// warning.
 template <class Other, class T>
 constexpr auto common(T x) {
   return static_cast<decltype(x + Other{})>(x);

@@ -8,8 +8,8 @@
 
 namespace megakittens::device {
 
-/// Above zero inside one_lane. Twins of instructions that a single lane must execute look at it; whoever switches
-/// fibres on a thread saves and restores it.
+/// Above zero inside one_lane. Twins of instructions that a single lane must execute check it; the emulator saves and
+/// restores it when it switches fibres.
 inline thread_local uint32_t single_lane_depth = 0;
 
 inline Lanes<uint32_t> lane_index() {

@@ -37,17 +37,14 @@ inline uint32_t ld_relaxed_gpu_u32(const uint32_t* address) {
 inline uint64_t ld_relaxed_gpu_u64(const uint64_t* address) {
   return host::load_strong_one<uint64_t>(address, host::Order::kRelaxed);
 }
-inline Lanes<uint64_t> ld_relaxed_gpu_u64(const void* base, const Lanes<uint64_t>& offset) {
-  return host::load_strong_lanes(host::addresses(base, offset), Lanes<bool>(true), Lanes<uint64_t>(0));
-}
-inline Lanes<uint64_t> ld_relaxed_gpu_u64(const void* base, const Lanes<uint64_t>& offset, const Lanes<bool>& mask,
-                                          const Lanes<uint64_t>& otherwise) {
+inline Lanes<uint64_t> ld_relaxed_gpu_u64(const void* base, const Lanes<uint64_t>& offset,
+                                          const Lanes<bool>& mask = true, const Lanes<uint64_t>& otherwise = 0) {
   return host::load_strong_lanes(host::addresses(base, offset), mask, otherwise);
 }
 inline void st_relaxed_gpu_u32(uint32_t* address, uint32_t value) {
   host::store_strong_one(address, value, host::Order::kRelaxed);
 }
-/// The host reads the word when the launch has ended: the emulator need not tell the scopes apart.
+/// The host reads the word when the launch has ended: the emulator does not distinguish the scopes.
 inline void st_relaxed_sys_u32(uint32_t* address, uint32_t value) {
   host::store_strong_one(address, value, host::Order::kRelaxed);
 }

@@ -1,4 +1,4 @@
-// How a warp that looks in vain comes to park, and what wakes it (polls.hpp).
+// When a polling warp parks, and what wakes it (polls.hpp).
 #include <algorithm>
 
 #include "emulator/machine.hpp"
@@ -31,13 +31,13 @@ void Machine::look(Mbarrier* barrier, std::uint64_t address, std::uint64_t bytes
   report_.steps++;
   nanoseconds_ += 10;
   Warp& warp = *running_;
-  bool circle = true;  // everything this look is about has been seen before, as it is now
+  bool circle = true;  // everything polled now was polled before and has not changed since
   const std::uint64_t first = address / kLineBytes;
   const std::uint64_t last = barrier != nullptr ? first : (address + bytes - 1) / kLineBytes;
   for (std::uint64_t line = first; line <= last; line++) {
     Look now{barrier, barrier != nullptr ? 0 : std::max(address, line * kLineBytes), line, 0, content};
     now.version = version_of(now);
-    // Looks for either parity of one mbarrier are two things: one is content when the other is not.
+    // Polls for the two parities of one mbarrier are distinct: when one succeeds the other fails.
     auto same = std::find_if(warp.looks.begin(), warp.looks.end(), [&](const Look& l) {
       return l.barrier == barrier && l.address == now.address && l.content == content;
     });
@@ -49,7 +49,7 @@ void Machine::look(Mbarrier* barrier, std::uint64_t address, std::uint64_t bytes
       same->version = now.version;
     }
   }
-  // What changed since it was looked at leaves the circle: the loop comes to it again, or has left it behind.
+  // A changed thing leaves the list: the loop polls it again or has moved on.
   circle = circle && std::erase_if(warp.looks, [&](const Look& l) { return l.version != version_of(l); }) == 0;
   if (circle && config_.spin) return pause();
   if (!circle) {
