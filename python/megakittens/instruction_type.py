@@ -128,7 +128,7 @@ def unregister(given):
 
 
 def check_type(given, schedules=3, target=None):
-    """The generated test of a registered type, by the object or its name. `target`: "sm_90a" or "sm_100a" alone."""
+    """The generated test of a registered type, by the object or its name. `target`: "sm_90a", say, alone."""
     return _core.test_type(_name(given), schedules, target or "")
 
 

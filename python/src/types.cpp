@@ -177,7 +177,7 @@ void bind_types(nb::module_& module) {
               fmt::format("schedules={}: the test needs at least one schedule of each program", schedules));
         runtime::TypeTestOptions options;
         options.schedules = schedules;
-        if (!target.empty()) options.architectures = {program::parse_architecture(target)};
+        options.target = target;
         const nb::gil_scoped_release release;
         const runtime::TypeTestReport report = runtime::test_type(name, options);
         return std::make_tuple(report.programs, report.launches);

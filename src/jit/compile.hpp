@@ -9,14 +9,12 @@
 #include <vector>
 
 #include "jit/compiler_log.hpp"
+#include "program/program.hpp"
 #include "support/error.hpp"
 
 namespace megakittens::jit {
 
-enum class Architecture { kSm90a, kSm100a };
-
-/// "sm_90a" or "sm_100a".
-const char* name_of(Architecture architecture);
+using program::Architecture;
 
 /// The source does not compile, or compiles to something slow. `log` is the compiler's whole text.
 class CompileError : public UserError {
@@ -31,7 +29,7 @@ class CompileError : public UserError {
 struct CompileRequest {
   std::string source;
   std::string name = "kernel.cu";  ///< how messages call the source
-  Architecture architecture = Architecture::kSm90a;
+  Architecture architecture{};
   std::vector<std::filesystem::path> include_folders;  ///< the folder that holds device/, and users' own
   std::vector<std::string> definitions;                ///< NAME or NAME=VALUE
   bool embedded_headers = false;                       ///< includes find the headers that the library carries
@@ -51,7 +49,7 @@ struct CompileResult {
 std::vector<std::string> compiler_options(const CompileRequest& request);
 
 /// Compiles, and refuses what refused_lines() finds and cubins above max_code_bytes. Safe from several threads. Throws
-/// CompileError, or UserError where there is no NVRTC.
+/// CompileError, or UserError where there is no NVRTC or one that is too old for the architecture.
 CompileResult compile(const CompileRequest& request);
 
 /// How often NVRTC has compiled in this process, failures included.

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <set>
 
-#include "jit/cubin_file.hpp"
+#include "jit/kept_file.hpp"
 #include "jit/nvrtc.hpp"
 #include "megakittens/version.hpp"
 #include "support/files.hpp"
@@ -38,7 +38,7 @@ void keep(const fs::path& path, const std::string& key, const std::string& cubin
     std::error_code fault;
     fs::create_directories(path.parent_path(), fault);
     if (fault) throw UserError(fmt::format("cannot create '{}': {}", path.parent_path().string(), fault.message()));
-    write_file(path, pack_cubin(key, cubin));
+    write_file(path, pack(key, cubin));
   } catch (const UserError& error) {
     warn_once(fmt::format("the compiled {} is not kept, and will be compiled again next time: {}", what, error.what()));
   }
@@ -64,7 +64,7 @@ Hasher key_of_request(const CompileRequest& request, std::string_view carried) {
 std::optional<std::string> find_cubin(const fs::path& path, const std::string& key) {
   std::error_code ignored;
   if (!fs::exists(path, ignored)) return std::nullopt;
-  std::optional<std::string> cubin = read_cubin(key, path);
+  std::optional<std::string> cubin = read_kept(key, path);
   if (!cubin) warn_once(fmt::format("'{}' is damaged or cannot be read: compiling anew", path.string()));
   return cubin;
 }

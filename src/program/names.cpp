@@ -1,3 +1,6 @@
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <array>
 #include <span>
 
@@ -7,7 +10,11 @@
 namespace megakittens::program {
 namespace {
 
-constexpr std::array<std::string_view, 2> kArchitectures = {"sm_90a", "sm_100a"};
+constexpr std::string_view kArchitectures[] = {
+#define MK_X(name, ...) #name,
+    MK_TARGETS(MK_X)
+#undef MK_X
+};
 constexpr std::array<std::string_view, 2> kQueueModes = {"per-sm", "global"};
 constexpr std::array<std::string_view, 6> kElementTypes = {"bf16", "f16", "f32", "i64", "i32", "bool"};
 constexpr std::array<std::string_view, 3> kStorageKinds = {"input", "output", "workspace"};
@@ -27,21 +34,27 @@ std::string_view name_in(std::span<const std::string_view> names, Enum value, co
 
 template <typename Enum>
 Enum parse_in(std::span<const std::string_view> names, std::string_view text, const char* what) {
-  std::string known;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (names[i] == text) return static_cast<Enum>(i);
-    known += (i == 0 ? "" : ", ") + std::string(names[i]);
-  }
-  throw OptionError(fmt::format("unknown {} '{}'; known are {}", what, text, known));
+  const auto found = std::ranges::find(names, text);
+  if (found != names.end()) return static_cast<Enum>(found - names.begin());
+  throw OptionError(fmt::format("unknown {} '{}'; known are {}", what, text, fmt::join(names, ", ")));
 }
 
 }  // namespace
 
 std::string_view name_of(Architecture architecture) {
-  return name_in(kArchitectures, architecture, "architecture");
+  return name_in(kArchitectures, architecture, "target");
 }
 Architecture parse_architecture(std::string_view text) {
-  return parse_in<Architecture>(kArchitectures, text, "architecture");
+  return parse_in<Architecture>(kArchitectures, text, "target");
+}
+std::string target_names(std::string_view separator) {
+  return fmt::format("{}", fmt::join(kArchitectures, separator));
+}
+std::string usual_sms_text() {
+  std::string text;
+  for (const Target& target : kTargets)
+    text += fmt::format("{}{} for {}", text.empty() ? "" : ", ", target.sms, target.name);
+  return text;
 }
 std::string_view name_of(QueueMode mode) {
   return name_in(kQueueModes, mode, "queue mode");

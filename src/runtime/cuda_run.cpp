@@ -32,7 +32,7 @@ PrepareOptions usual_options(const CudaDevice& device) {
   PrepareOptions options;
   options.architecture = device.architecture();
   options.sms = device.sms();
-  if (options.architecture == program::Architecture::sm_90a) options.cluster = 1;
+  options.cluster = program::target_of(options.architecture).family.cluster;
   return options;
 }
 

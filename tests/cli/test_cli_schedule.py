@@ -56,7 +56,7 @@ def test_binary_and_text_programs_hold_the_same(graph, tmp_path):
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (["--target", "sm_80"], "unknown architecture 'sm_80'; known are sm_90a, sm_100a"),
+        (["--target", "sm_80"], "unknown target 'sm_80'; known are sm_90a, sm_100a"),
         (["--queue", "fifo"], "unknown queue mode 'fifo'; known are per-sm, global"),
         (["--tiling", "big"], "unknown tiling 'big'; known are auto, seed"),
         (["--fusion", "yes"], "--fusion takes on or off, not 'yes'"),
