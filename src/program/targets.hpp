@@ -27,7 +27,8 @@ inline constexpr Family kBlackwell{
 // row's number: new rows go last.
 #define MK_TARGETS(X)                     \
   X(sm_90a, 9, 0, kHopper, 132, 12, 0)    \
-  X(sm_100a, 10, 0, kBlackwell, 148, 12, 8)
+  X(sm_100a, 10, 0, kBlackwell, 148, 12, 8) \
+  X(sm_103a, 10, 3, kBlackwell, 148, 12, 9)
 
 enum class Architecture : uint8_t {
 #define MK_X(name, ...) name,

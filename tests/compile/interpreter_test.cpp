@@ -73,5 +73,10 @@ TEST(Interpreter, compiles_for_blackwell_without_spills) {
   expect_fit(Architecture::sm_100a, {.registers = 128, .code_bytes = 300'000});
 }
 
+TEST(Interpreter, compiles_for_blackwell_ultra_without_spills) {
+  MK_NEEDS_NVRTC();
+  expect_fit(Architecture::sm_103a, {.registers = 128, .code_bytes = 300'000});
+}
+
 }  // namespace
 }  // namespace megakittens::jit

@@ -46,7 +46,7 @@ TEST(Program, names_parse_back_and_unknown_ones_list_the_known) {
     parse_architecture("sm_80");
     FAIL() << "no error was thrown";
   } catch (const OptionError& error) {
-    EXPECT_STREQ(error.what(), "unknown target 'sm_80'; known are sm_90a, sm_100a");
+    EXPECT_STREQ(error.what(), "unknown target 'sm_80'; known are sm_90a, sm_100a, sm_103a");
   }
 }
 
