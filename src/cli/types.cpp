@@ -59,7 +59,8 @@ Command add_types(CLI::App& app) {
     arguments->of_the_test.push_back(parser->add_option(name, text, help)->type_name(type));
   };
   add("--schedules", arguments->schedules, "N", "with --test: schedules of each program; 3 unless given");
-  add("--target", arguments->target, program::target_names("|"), "with --test: only this machine; one of each family unless given");
+  add("--target", arguments->target, program::target_names("|"),
+      "with --test: only this machine; one of each family unless given");
   return {parser, [arguments] { return run(*arguments); }};
 }
 

@@ -6,15 +6,33 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "jit/compiler_log.hpp"
 #include "program/program.hpp"
 #include "support/error.hpp"
 
 namespace megakittens::jit {
 
 using program::Architecture;
+
+/// One kernel or non-inlined function of the log of `--ptxas-options=-v`. Bytes per thread, except shared.
+struct FunctionUsage {
+  std::string name;  ///< mangled
+  bool entry = false;
+  uint32_t registers = 0;
+  uint32_t barriers = 0;
+  uint32_t stack_bytes = 0;
+  uint32_t spill_store_bytes = 0;
+  uint32_t spill_load_bytes = 0;
+  uint32_t static_shared_bytes = 0;
+};
+
+std::vector<FunctionUsage> parse_usage(std::string_view log);
+
+/// The log's lines that must not be there: serialised wgmma, dropped setmaxnreg, "Potential Performance Loss", spills.
+/// Each is a whole line of the log, a spill with the function's name before it.
+std::vector<std::string> refused_lines(std::string_view log);
 
 /// The source does not compile, or compiles to something slow. `log` is the compiler's whole text.
 class CompileError : public UserError {

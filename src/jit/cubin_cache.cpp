@@ -6,7 +6,6 @@
 #include <mutex>
 #include <set>
 
-#include "jit/kept_file.hpp"
 #include "jit/nvrtc.hpp"
 #include "megakittens/version.hpp"
 #include "support/files.hpp"
@@ -17,6 +16,13 @@ namespace megakittens::jit {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 28;
+constexpr std::string_view kMark = "\nmegakittens-code 1 ";
+
+std::string trailer_of(std::string_view key, std::string_view code) {
+  return fmt::format("{}{} {} {}\n", kMark, key, hash128(code).hex(), code.size());
+}
 
 /// What follows the first word: "interpreter-<key>".
 std::string key_of(const std::string& stem) {
@@ -45,6 +51,27 @@ void keep(const fs::path& path, const std::string& key, const std::string& cubin
 }
 
 }  // namespace
+
+std::string pack(std::string_view key, std::string_view code) {
+  return std::string(code).append(trailer_of(key, code));
+}
+
+std::optional<std::string> unpack(std::string_view key, std::string text) {
+  const std::size_t size = text.rfind(kMark);
+  if (size == std::string::npos || size == 0) return std::nullopt;
+  const std::string trailer = text.substr(size);
+  text.resize(size);
+  if (trailer != trailer_of(key, text)) return std::nullopt;
+  return text;
+}
+
+std::optional<std::string> read_kept(std::string_view key, const std::filesystem::path& path) {
+  try {
+    return unpack(key, read_file(path, kMaxBytes));
+  } catch (const UserError&) {
+    return std::nullopt;
+  }
+}
 
 void warn_once(const std::string& text) {
   static std::mutex mutex;

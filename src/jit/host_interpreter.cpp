@@ -4,7 +4,6 @@
 #include <set>
 
 #include "jit/cubin_cache.hpp"
-#include "jit/kept_file.hpp"
 #include "jit/sources.hpp"
 #include "megakittens/version.hpp"
 #include "support/files.hpp"

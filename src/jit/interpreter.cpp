@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "jit/cubin_cache.hpp"
-#include "jit/kept_file.hpp"
 
 namespace megakittens::jit {
 namespace {

@@ -41,12 +41,16 @@ Enum parse_in(std::span<const std::string_view> names, std::string_view text, co
 
 }  // namespace
 
-std::string_view name_of(Architecture architecture) {
-  return name_in(kArchitectures, architecture, "target");
-}
-Architecture parse_architecture(std::string_view text) {
-  return parse_in<Architecture>(kArchitectures, text, "target");
-}
+#define MK_NAMED(Enum, parse, what, names)                                            \
+  std::string_view name_of(Enum value) { return name_in(names, value, what); }        \
+  Enum parse(std::string_view text) { return parse_in<Enum>(names, text, what); }
+MK_NAMED(Architecture, parse_architecture, "target", kArchitectures)
+MK_NAMED(QueueMode, parse_queue_mode, "queue mode", kQueueModes)
+MK_NAMED(ElementType, parse_element_type, "element type", kElementTypes)
+MK_NAMED(StorageKind, parse_storage_kind, "storage kind", kStorageKinds)
+MK_NAMED(Swizzle, parse_swizzle, "swizzle", kSwizzles)
+#undef MK_NAMED
+
 std::string target_names(std::string_view separator) {
   return fmt::format("{}", fmt::join(kArchitectures, separator));
 }
@@ -56,30 +60,7 @@ std::string usual_sms_text() {
     text += fmt::format("{}{} for {}", text.empty() ? "" : ", ", target.sms, target.name);
   return text;
 }
-std::string_view name_of(QueueMode mode) {
-  return name_in(kQueueModes, mode, "queue mode");
-}
-QueueMode parse_queue_mode(std::string_view text) {
-  return parse_in<QueueMode>(kQueueModes, text, "queue mode");
-}
-std::string_view name_of(ElementType type) {
-  return name_in(kElementTypes, type, "element type");
-}
-ElementType parse_element_type(std::string_view text) {
-  return parse_in<ElementType>(kElementTypes, text, "element type");
-}
-std::string_view name_of(StorageKind kind) {
-  return name_in(kStorageKinds, kind, "storage kind");
-}
-StorageKind parse_storage_kind(std::string_view text) {
-  return parse_in<StorageKind>(kStorageKinds, text, "storage kind");
-}
-std::string_view name_of(Swizzle swizzle) {
-  return name_in(kSwizzles, swizzle, "swizzle");
-}
-Swizzle parse_swizzle(std::string_view text) {
-  return parse_in<Swizzle>(kSwizzles, text, "swizzle");
-}
+
 std::string_view name_of(CodeOp op) {
   return name_in(kCodeOps, op, "code operation");
 }

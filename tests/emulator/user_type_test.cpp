@@ -3,8 +3,8 @@
 
 #include <fstream>
 
+#include "jit/cubin_cache.hpp"
 #include "jit/interpreter.hpp"
-#include "jit/kept_file.hpp"
 #include "jit/sources.hpp"
 #include "ops/user/registry.hpp"
 #include "runtime/type_test.hpp"

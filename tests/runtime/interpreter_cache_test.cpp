@@ -12,7 +12,6 @@
 
 #include "jit/cubin_cache.hpp"
 #include "jit/interpreter.hpp"
-#include "jit/kept_file.hpp"
 #include "support/environment.hpp"
 #include "support/files.hpp"
 #include "support/log.hpp"

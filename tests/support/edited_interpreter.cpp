@@ -1,7 +1,7 @@
 #include "support/edited_interpreter.hpp"
 
+#include "jit/cubin_cache.hpp"
 #include "jit/interpreter.hpp"
-#include "jit/kept_file.hpp"
 #include "jit/sources.hpp"
 #include "support/error.hpp"
 #include "support/files.hpp"
