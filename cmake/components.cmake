@@ -26,7 +26,7 @@ endfunction()
 
 # Adds the device sources to the library, as text that NVRTC compiles where the source tree is not at hand.
 function(mk_embed_sources target)
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cuh ${PROJECT_SOURCE_DIR}/src/interpreter/*.cu
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cuh
        ${PROJECT_SOURCE_DIR}/src/device/*.hpp ${PROJECT_SOURCE_DIR}/src/program/*.hpp ${PROJECT_SOURCE_DIR}/src/ops/*.hpp
        ${PROJECT_SOURCE_DIR}/src/ops/*.def ${PROJECT_SOURCE_DIR}/src/ir/*.def ${PROJECT_SOURCE_DIR}/src/ir/element_type.hpp
        ${PROJECT_SOURCE_DIR}/src/support/integers.hpp)

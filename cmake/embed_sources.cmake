@@ -30,7 +30,8 @@ endfunction()
 
 # The twins of the host are the other side of a condition.
 # direct.cuh: for users' device halves, which include it.
-collect("interpreter/sm90.cu;interpreter/sm100.cu;ops/user/direct.cuh" "(^|/)host/")
+file(GLOB sets RELATIVE ${ROOT} ${ROOT}/ops/*/set.cuh)
+collect("interpreter/kernel.cuh;${sets};ops/user/direct.cuh" "(^|/)host/")
 set(gpu_entries "${entries}")
 # Headers of the first table open these by name under the host's branch.
 collect("device/host/hook_forwards.hpp;device/host/ptx/all.cuh;device/host/annotate.cuh;device/core/host/lanes.cuh;device/core/host/warp.cuh;device/core/host/math.cuh;device/core/host/float16.cuh" "(^|/)gpu/|^device/ptx/")

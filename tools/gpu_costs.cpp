@@ -69,7 +69,6 @@ Program noops(std::uint32_t each, bool chained = false) {
     Instruction& noop = program.instructions.emplace_back();
     std::memset(&noop, 0, sizeof(noop));
     noop.number = i;
-    noop.prefetch_storage = program::kNoPrefetch;
     noop.release_order[0] = 0x76543210;
     noop.release_order[1] = 0xfedcba98;
     if (!chained) continue;

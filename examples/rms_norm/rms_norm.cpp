@@ -20,8 +20,7 @@ class RmsNorm final : public InstructionType {
     if (call.operands.size() != 3) return "it takes x and weight, and gives one tensor";
     const OperandInfo &x = call.operands[0], &weight = call.operands[1], &y = call.operands[2];
     if (x.sizes != y.sizes) return "its result has another shape than x";
-    if (weight.sizes != Extents4{1, 1, 1, x.sizes[3]})
-      return "weight is no vector with an element for each column of x";
+    if (weight.sizes != Extents{1, 1, 1, x.sizes[3]}) return "weight is no vector with an element for each column of x";
     for (const OperandInfo& operand : call.operands)
       if (operand.dtype != DType::bf16 && operand.dtype != DType::f16 && operand.dtype != DType::f32)
         return "it takes bf16, f16 and f32";
@@ -29,7 +28,7 @@ class RmsNorm final : public InstructionType {
   }
 
   TypePlan plan(const Call& call) const override {
-    const Extents4& sizes = call.operands[0].sizes;
+    const Extents& sizes = call.operands[0].sizes;
     // As long as every multiprocessor has work, longer instructions cost fewer hand-offs.
     std::int64_t rows = kMostRows;
     const std::int64_t all = sizes[0] * sizes[1] * sizes[2];
@@ -48,8 +47,8 @@ class RmsNorm final : public InstructionType {
   }
 
   std::vector<Touch> touches(const std::vector<OperandInfo>&, const std::vector<std::int32_t>& index) const override {
-    const Extents4 lo{index[0], index[1], index[2], 0};
-    const Extents4 hi{index[0] + 1, index[1] + 1, index[2] + index[3], index[4]};
+    const Extents lo{index[0], index[1], index[2], 0};
+    const Extents hi{index[0] + 1, index[1] + 1, index[2] + index[3], index[4]};
     return {{.operand = 0, .lo = lo, .hi = hi},
             {.operand = 1, .lo = {0, 0, 0, 0}, .hi = {1, 1, 1, index[4]}},
             {.operand = 2, .lo = lo, .hi = hi}};

@@ -2,11 +2,14 @@
 // needs no library of ours to link with. docs/guides/instruction-types.md goes through an example.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <variant>
 #include <vector>
@@ -16,18 +19,47 @@
 namespace megakittens {
 
 /// Of this header. A plug-in that was compiled with another number is refused.
-inline constexpr std::uint32_t kPluginVersion = 1;
+inline constexpr std::uint32_t kPluginVersion = 2;
 
-/// Four dimensions, outermost first; a tensor with fewer has ones in front.
-using Extents4 = std::array<std::int64_t, 4>;
+/// A number for each dimension, outermost first: four to eight. A tensor with fewer than four has ones in front.
+class Extents {
+ public:
+  static constexpr std::size_t kMost = 8;
+  Extents() = default;  ///< four zeros
+  Extents(std::initializer_list<std::int64_t> values) : rank_(values.size()) {
+    if (rank_ > kMost) throw std::length_error("more than eight dimensions");
+    std::copy(values.begin(), values.end(), values_.begin());
+  }
+  static Extents of_rank(std::size_t rank) {
+    if (rank > kMost) throw std::length_error("more than eight dimensions");
+    Extents extents;
+    extents.rank_ = rank;
+    return extents;
+  }
+  std::size_t size() const { return rank_; }
+  std::int64_t& operator[](std::size_t d) { return values_[d]; }
+  std::int64_t operator[](std::size_t d) const { return values_[d]; }
+  std::int64_t* begin() { return values_.data(); }
+  std::int64_t* end() { return values_.data() + rank_; }
+  const std::int64_t* begin() const { return values_.data(); }
+  const std::int64_t* end() const { return values_.data() + rank_; }
+  bool operator==(const Extents&) const = default;
+
+ private:
+  std::array<std::int64_t, kMost> values_{};
+  std::size_t rank_ = 4;
+};
 
 /// A tensor as an instruction type sees it. Strides are in elements, 0 where a dimension has size 1 or is broadcast.
 struct OperandInfo {
   DType dtype = DType::bf16;
-  Extents4 sizes{};
-  Extents4 strides{};
+  Extents sizes;
+  Extents strides;
   bool output = false;
-  /// Dimensions that the call's tensor has: the last of the four. 4 where only a program is known.
+  /// It has four dimensions, its base and pitches are multiples of 16 bytes, and its last stride is 1 (an output's rows
+  /// too are multiples of 16 bytes), so that maps() may name it. Where only a program is known: whether it did.
+  bool bulk = false;
+  /// Dimensions that the call's tensor has: the last of `sizes`. Where only a program is known, all of them.
   int rank = 4;
 };
 
@@ -58,19 +90,38 @@ struct Call {
 struct TypePlan {
   /// One list of index words an instruction: 2 to 16. Words 0 and 1 are the position in the first two dimensions, where
   /// each operand's window begins; the others mean what the type wants, and the device half reads them by c.index(i).
+  /// A window has the rows and columns of the last two dimensions; where a tensor has more than four, the device half
+  /// adds ops::middle_offset() for those between.
   std::vector<std::vector<std::int32_t>> tiles;
   /// At most 24 numbers that all instructions share; the device half reads them by c.code_constant(i).
   std::vector<float> constants;
   /// Of the whole call, for reports.
   std::int64_t bytes = 0;
   std::int64_t operations = 0;
+  /// Clocks that the longest instruction may take, where that is more than milliseconds: who waits for it has that much
+  /// longer before the launch is taken to be stuck. At most 2^48.
+  std::uint64_t clocks = 0;
+};
+
+/// How rows of a box lie in shared memory: as they are, or with their 16-byte pieces exchanged within 32, 64 or 128
+/// bytes.
+enum class Swizzle : std::uint8_t { none, b32, b64, b128 };
+
+/// An operand that the device half moves by bulk tensor copies: its window has a tensor map of boxes of rows x columns,
+/// at coordinates {column, row, position in dimension 1, in dimension 0}. At most 256 each; a box's row is a multiple
+/// of 16 bytes, and no longer than what the swizzle exchanges within.
+struct BulkMap {
+  int operand = 0;
+  std::uint32_t rows = 0;
+  std::uint32_t columns = 0;
+  Swizzle swizzle = Swizzle::none;
 };
 
 /// The box of one operand that an instruction touches: half-open ranges.
 struct Touch {
   int operand = 0;
-  Extents4 lo{};
-  Extents4 hi{};
+  Extents lo{};
+  Extents hi{};
 };
 
 /// A call that the type claims to take: what its generated test runs.
@@ -99,6 +150,9 @@ class InstructionType {
   /// holds the device half to it. A function of its arguments alone: programs from files have nothing else.
   virtual std::vector<Touch> touches(const std::vector<OperandInfo>& operands,
                                      const std::vector<std::int32_t>& index) const = 0;
+  /// Which operands have tensor maps: only such as are `bulk`, each once. A function of its arguments alone: it is
+  /// asked when a call is planned, and again when a program is verified.
+  virtual std::vector<BulkMap> maps(const std::vector<OperandInfo>&) const { return {}; }
   /// The outputs of the call, dense in row-major order, given its inputs so. All values are floats.
   virtual std::vector<std::vector<float>> reference(const Call& call,
                                                     const std::vector<std::vector<float>>& inputs) const = 0;

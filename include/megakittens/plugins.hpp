@@ -20,7 +20,7 @@ void load_plugin(const std::string& path);
 
 struct TypeTest {
   int schedules = 3;  ///< of each program, by seed
-  /// sm_90a, sm_100a, or both where empty.
+  /// One of targets(); where empty, one for each set of device sources.
   std::string target = {};
 };
 

@@ -7,12 +7,15 @@
 
 namespace megakittens {
 
-enum class Target : std::uint8_t { sm_90a, sm_100a };
+/// The machines that programs are made for: "sm_90a" (Hopper), "sm_100a" (Blackwell), ...
+std::vector<std::string> targets();
+
 enum class Queue : std::uint8_t { per_sm, global };
 
 struct ScheduleOptions {
-  Target target = Target::sm_90a;
-  /// 0: the target's usual number, 132 for sm_90a and 148 for sm_100a.
+  /// One of targets().
+  std::string target = "sm_90a";
+  /// 0: the target's usual number, 132 for sm_90a.
   std::uint32_t sms = 0;
   std::uint32_t cluster = 2;
   Queue queue = Queue::per_sm;

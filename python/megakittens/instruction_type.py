@@ -14,18 +14,19 @@ DTYPES = {name: dtype for dtype, name in fx.DTYPES.items()}
 
 @dataclasses.dataclass(frozen=True)
 class Operand:
-    """A tensor as a type sees it: four dimensions, ones in front; strides in elements, 0 where nothing is walked."""
+    """A tensor as a type sees it: four to eight dimensions, ones in front; strides in elements, 0 where nothing is walked."""
 
     dtype: str  # "bf16", "f16", "f32", "i64", "i32", "bool"
     sizes: tuple
     strides: tuple
     output: bool
-    rank: int = 4  # of the call's tensor; 4 where only the program is known
+    rank: int = 4  # of the call's tensor; len(sizes) where only the program is known
+    bulk: bool = False  # maps() may name it; where only the program is known: whether it did
 
     @property
     def shape(self):
         """The call's own shape."""
-        return self.sizes[4 - self.rank :]
+        return self.sizes[len(self.sizes) - self.rank :]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,12 +49,14 @@ class Call:
 @dataclasses.dataclass
 class Plan:
     """`tiles`: index words of each instruction, of which the first two are the position in dimensions 0 and 1.
-    `constants`: numbers that all share. `bytes` and `operations` of the whole call are for reports."""
+    `constants`: numbers that all share. `bytes` and `operations` of the whole call are for reports. `clocks`: what the
+    longest instruction may take, where that is more than milliseconds."""
 
     tiles: list
     constants: list = dataclasses.field(default_factory=list)
     bytes: int = 0
     operations: int = 0
+    clocks: int = 0
 
 
 class InstructionType:
@@ -85,9 +88,14 @@ class InstructionType:
         raise NotImplementedError("plan(call) is missing")
 
     def touches(self, operands, index):
-        """[(operand, lo, hi)]: the boxes that the instruction with these index words reads and writes, half-open in four
-        dimensions. A function of its arguments alone."""
+        """[(operand, lo, hi)]: the boxes that the instruction with these index words reads and writes, half-open, with
+        as many dimensions as the operand has. A function of its arguments alone."""
         raise NotImplementedError("touches(operands, index) is missing")
+
+    def maps(self, operands):
+        """[(operand, rows, columns, swizzle)]: the operands, of those that are `bulk`, that the device half moves by bulk
+        tensor copies, with their boxes; swizzle is "none", "b32", "b64" or "b128". A function of its arguments alone."""
+        return []
 
     def reference(self, call, *inputs):
         """The result, or a list of them, for inputs of the call's shapes: floating ones in float32. By default what the
@@ -128,7 +136,7 @@ def unregister(given):
 
 
 def check_type(given, schedules=3, target=None):
-    """The generated test of a registered type, by the object or its name. `target`: "sm_90a" or "sm_100a" alone."""
+    """The generated test of a registered type, by the object or its name. `target`: "sm_90a", say, alone."""
     return _core.test_type(_name(given), schedules, target or "")
 
 
@@ -148,10 +156,14 @@ class Host:
         plan = self.kind.plan(self._call(call))
         if not isinstance(plan, Plan):
             raise TypeError(f"plan() returns a megakittens.Plan, not {type(plan).__name__}")
-        return plan.tiles, [float(value) for value in plan.constants], int(plan.bytes), int(plan.operations)
+        constants = [float(value) for value in plan.constants]
+        return plan.tiles, constants, int(plan.bytes), int(plan.operations), int(plan.clocks)
 
     def touches(self, operands, index):
         return [tuple(item) for item in self.kind.touches(_operands(operands), tuple(index))]
+
+    def maps(self, operands):
+        return [tuple(item) for item in self.kind.maps(_operands(operands))]
 
     def reference(self, call, arrays):
         call = self._call(call)
@@ -184,7 +196,7 @@ class Host:
 
 
 def _operands(given):
-    return tuple(Operand(dtype, tuple(sizes), tuple(strides), output, rank) for dtype, sizes, strides, output, rank in given)
+    return tuple(Operand(*parts) for parts in given)
 
 
 def _arguments(operation, call, inputs):

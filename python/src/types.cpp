@@ -1,7 +1,6 @@
 // Users' instruction types in Python: host halves that are Python objects, plug-ins, and the generated test.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/array.h>
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
@@ -33,11 +32,24 @@ std::string dtype_text(DType dtype) {
   return std::string(ir::name_of(static_cast<ir::DType>(dtype)));
 }
 
+nb::tuple tuple_of(const Extents& extents) {
+  nb::list list;
+  for (const std::int64_t value : extents) list.append(value);
+  return nb::tuple(list);
+}
+
+Extents extents_of(const nb::handle& given) {
+  const auto values = nb::cast<std::vector<std::int64_t>>(given);
+  Extents extents = Extents::of_rank(values.size());
+  std::ranges::copy(values, extents.begin());
+  return extents;
+}
+
 nb::list operands_of(const std::vector<OperandInfo>& operands) {
   nb::list list;
   for (const OperandInfo& operand : operands)
-    list.append(
-        nb::make_tuple(dtype_text(operand.dtype), operand.sizes, operand.strides, operand.output, operand.rank));
+    list.append(nb::make_tuple(dtype_text(operand.dtype), tuple_of(operand.sizes), tuple_of(operand.strides),
+                               operand.output, operand.rank, operand.bulk));
   return list;
 }
 
@@ -73,9 +85,9 @@ class PythonType final : public InstructionType {
   TypePlan plan(const Call& call) const override {
     return guarded([&] {
       TypePlan plan;
-      std::tie(plan.tiles, plan.constants, plan.bytes, plan.operations) =
-          nb::cast<std::tuple<std::vector<std::vector<std::int32_t>>, std::vector<float>, std::int64_t, std::int64_t>>(
-              host_.attr("plan")(call_of(call)));
+      std::tie(plan.tiles, plan.constants, plan.bytes, plan.operations, plan.clocks) =
+          nb::cast<std::tuple<std::vector<std::vector<std::int32_t>>, std::vector<float>, std::int64_t, std::int64_t,
+                              std::uint64_t>>(host_.attr("plan")(call_of(call)));
       return plan;
     });
   }
@@ -84,10 +96,20 @@ class PythonType final : public InstructionType {
     return guarded([&] {
       std::vector<Touch> touches;
       for (const nb::handle item : host_.attr("touches")(operands_of(operands), index)) {
-        Touch& touch = touches.emplace_back();
-        std::tie(touch.operand, touch.lo, touch.hi) = nb::cast<std::tuple<int, Extents4, Extents4>>(item);
+        touches.push_back({.operand = nb::cast<int>(item[0]), .lo = extents_of(item[1]), .hi = extents_of(item[2])});
       }
       return touches;
+    });
+  }
+  std::vector<BulkMap> maps(const std::vector<OperandInfo>& operands) const override {
+    return guarded([&] {
+      std::vector<BulkMap> maps;
+      for (const nb::handle item : host_.attr("maps")(operands_of(operands)))
+        maps.push_back({.operand = nb::cast<int>(item[0]),
+                        .rows = nb::cast<std::uint32_t>(item[1]),
+                        .columns = nb::cast<std::uint32_t>(item[2]),
+                        .swizzle = static_cast<Swizzle>(program::parse_swizzle(nb::cast<std::string>(item[3])))});
+      return maps;
     });
   }
   std::vector<std::vector<float>> reference(const Call& call,
@@ -177,7 +199,7 @@ void bind_types(nb::module_& module) {
               fmt::format("schedules={}: the test needs at least one schedule of each program", schedules));
         runtime::TypeTestOptions options;
         options.schedules = schedules;
-        if (!target.empty()) options.architectures = {program::parse_architecture(target)};
+        options.target = target;
         const nb::gil_scoped_release release;
         const runtime::TypeTestReport report = runtime::test_type(name, options);
         return std::make_tuple(report.programs, report.launches);

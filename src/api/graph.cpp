@@ -60,8 +60,7 @@ std::size_t Graph::node_count() const {
 
 Program Graph::schedule(const ScheduleOptions& options) const {
   runtime::PrepareOptions internal;
-  internal.architecture =
-      options.target == Target::sm_90a ? program::Architecture::sm_90a : program::Architecture::sm_100a;
+  internal.architecture = program::parse_architecture(options.target);
   internal.queue = options.queue == Queue::per_sm ? program::QueueMode::per_sm : program::QueueMode::global;
   internal.sms = options.sms;
   internal.cluster = options.cluster;

@@ -19,10 +19,7 @@ void load_plugin(const std::string& path) {
 }
 
 TypeTestResult test_type(const std::string& name, const TypeTest& test) {
-  runtime::TypeTestOptions options;
-  options.schedules = test.schedules;
-  if (!test.target.empty()) options.architectures = {program::parse_architecture(test.target)};
-  const runtime::TypeTestReport report = runtime::test_type(name, options);
+  const runtime::TypeTestReport report = runtime::test_type(name, {.schedules = test.schedules, .target = test.target});
   return {.programs = report.programs, .launches = report.launches};
 }
 

@@ -35,10 +35,16 @@ std::pair<std::vector<runtime::HostBuffer>, double> execute(const program::Progr
 
 }  // namespace
 
+std::vector<std::string> targets() {
+  std::vector<std::string> names;
+  for (const program::Target& target : program::kTargets) names.emplace_back(target.name);
+  return names;
+}
+
 ScheduleOptions options_for_gpu(int gpu) {
   const runtime::PrepareOptions usual = runtime::usual_options(runtime::CudaDevice::get(gpu));
   ScheduleOptions options;
-  options.target = usual.architecture == program::Architecture::sm_90a ? Target::sm_90a : Target::sm_100a;
+  options.target = program::name_of(usual.architecture);
   options.sms = usual.sms;
   options.cluster = usual.cluster;
   return options;

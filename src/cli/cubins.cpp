@@ -18,10 +18,10 @@ int run(const std::string& folder) {
   if (fault) throw UserError(fmt::format("cannot create '{}': {}", folder, fault.message()));
   for (const auto& entry : std::filesystem::directory_iterator(folder))
     if (entry.path().extension() == ".cubin") std::filesystem::remove(entry.path());
-  for (const jit::Architecture architecture : {jit::Architecture::kSm90a, jit::Architecture::kSm100a}) {
-    const jit::CompileResult result = jit::compile(jit::interpreter_request(architecture));
-    const std::filesystem::path path = std::filesystem::path(folder) / jit::shipped_name(architecture);
-    write_file(path, jit::shipped_file(architecture, result.cubin));
+  for (const program::Target& target : program::kTargets) {
+    const jit::CompileResult result = jit::compile(jit::interpreter_request(target.architecture));
+    const std::filesystem::path path = std::filesystem::path(folder) / jit::shipped_name(target.architecture);
+    write_file(path, jit::shipped_file(target.architecture, result.cubin));
     print_line(fmt::format("{}: {} bytes, {:.1f} s", path.string(), result.cubin.size(), result.seconds));
   }
   return kSuccess;

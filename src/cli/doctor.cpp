@@ -54,15 +54,17 @@ Gpus look_for_gpus() {
       MK_CUDA(device_get_name(name, sizeof(name), device));
       MK_CUDA(device_get_attribute(&major, kMajorAttribute, device));
       MK_CUDA(device_get_attribute(&minor, kMinorAttribute, device));
-      const bool usable = (major == 9 || major == 10) && minor == 0;
-      found.usable += usable ? 1 : 0;
+      const program::Target* target = program::target_of_gpu(major, minor);
+      found.usable += target != nullptr ? 1 : 0;
       int sms = 0;
       std::size_t bytes = 0;
       MK_CUDA(device_get_attribute(&sms, kMultiprocessors, device));
       MK_CUDA(device_total_mem(&bytes, device));
-      line("GPU", fmt::format("{} '{}', {} multiprocessors, {:.1f} GB, sm_{}{}{}", ordinal, name, sms,
-                              static_cast<double>(bytes) / (1 << 30), major, minor,
-                              usable ? "a" : "; programs are made for sm_90a and sm_100a"));
+      line("GPU", fmt::format("{} '{}', {} multiprocessors, {:.1f} GB, {}", ordinal, name, sms,
+                              static_cast<double>(bytes) / (1 << 30),
+                              target != nullptr ? target->name
+                                                : fmt::format("sm_{}{}; programs are made for {}", major, minor,
+                                                              program::target_names())));
     }
   } catch (const Error& error) {
     line(found.driver ? "GPU" : "driver", fmt::format("none ({})", error.what()));
@@ -81,13 +83,13 @@ bool look_for_nvrtc() {
   }
 }
 
-/// How many interpreters this package carries, of the two.
+/// How many interpreters this package carries.
 int look_for_cubins() {
   int shipped = 0;
   std::error_code ignored;
-  for (const jit::Architecture architecture : {jit::Architecture::kSm90a, jit::Architecture::kSm100a})
+  for (const program::Target& target : program::kTargets)
     for (const std::filesystem::path& folder : jit::shipped_folders())
-      if (const auto path = folder / jit::shipped_name(architecture); std::filesystem::exists(path, ignored)) {
+      if (const auto path = folder / jit::shipped_name(target.architecture); std::filesystem::exists(path, ignored)) {
         ++shipped;
         line("shipped", path.string());
         break;
@@ -156,13 +158,13 @@ int run() {
   const bool nvrtc = look_for_nvrtc();
   const int shipped = look_for_cubins();
   look_for_compilers();
-  const emulator::KernelInfo kernel = emulator::kernel_for(program::Architecture::sm_90a);
+  const program::Family& kernel = program::kTargets[0].family;
   line("emulator", fmt::format("built in: {} warps, {} pages of {} bytes, {} slots a CTA", kernel.warps, kernel.pages,
                                kernel.page_bytes, kernel.slots));
   print_line("\nwhat that allows");
-  line("schedule", "yes: graphs to programs, for sm_90a and sm_100a");
+  line("schedule", "yes: graphs to programs, for " + program::target_names());
   line("run", "yes, on the emulator");
-  line("compile", nvrtc ? "yes: device code for sm_90a and sm_100a with NVRTC"
+  line("compile", nvrtc ? fmt::format("yes: device code for {} with NVRTC", program::target_names())
                         : "no: `pip install nvidia-cuda-nvrtc`, or set MEGAKITTENS_NVRTC");
   if (gpus.usable > 0)
     line("GPU", nvrtc || shipped > 0

@@ -56,11 +56,12 @@ void add_plugin_option(CLI::App& parser) {
 }
 
 void ScheduleArguments::add_to(CLI::App& parser) {
-  auto add = [&](const char* name, std::string& text, const char* type, const char* help) {
+  auto add = [&](const char* name, std::string& text, const std::string& type, const std::string& help) {
     options_.push_back(parser.add_option(name, text, help)->type_name(type)->group("Scheduling"));
   };
-  add("--target", target_, "sm_90a|sm_100a", "architecture to schedule for; sm_90a unless given");
-  add("--sms", sms_, "N", "multiprocessors; 132 for sm_90a and 148 for sm_100a unless given");
+  add("--target", target_, program::target_names("|"),
+      fmt::format("machine to schedule for; {} unless given", program::kTargets[0].name));
+  add("--sms", sms_, "N", fmt::format("multiprocessors; {} unless given", program::usual_sms_text()));
   add("--cluster", cluster_, "N", "CTAs a cluster, 1 or 2; 2 unless given");
   add("--queue", queue_, "per-sm|global", "a list for each SM, or one queue taken by ticket; per-sm unless given");
   add("--tiling", tiling_, "auto|seed", "tile shapes by cost, or the seed's fixed ones; auto unless given");

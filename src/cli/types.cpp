@@ -23,7 +23,7 @@ struct Arguments {
 int run(const Arguments& arguments) {
   runtime::TypeTestOptions options;
   options.schedules = static_cast<int>(parse_number("--schedules", arguments.schedules, 1, 100000));
-  if (!arguments.target.empty()) options.architectures = {program::parse_architecture(arguments.target)};
+  options.target = arguments.target;
   for (const CLI::Option* option : arguments.of_the_test)
     if (option->count() > 0 && !arguments.test)
       throw OptionError(fmt::format("{} has no effect without --test", option->get_name()));
@@ -55,11 +55,12 @@ Command add_types(CLI::App& app) {
   CLI::App* parser = app.add_subcommand("types", "List instruction types, and test those that plug-ins bring.");
   add_plugin_option(*parser);
   parser->add_flag("--test", arguments->test, "run the generated test of each type that a plug-in brings");
-  auto add = [&](const char* name, std::string& text, const char* type, const char* help) {
+  auto add = [&](const char* name, std::string& text, const std::string& type, const char* help) {
     arguments->of_the_test.push_back(parser->add_option(name, text, help)->type_name(type));
   };
   add("--schedules", arguments->schedules, "N", "with --test: schedules of each program; 3 unless given");
-  add("--target", arguments->target, "sm_90a|sm_100a", "with --test: only this architecture; both unless given");
+  add("--target", arguments->target, program::target_names("|"),
+      "with --test: only this machine; one of each family unless given");
   return {parser, [arguments] { return run(*arguments); }};
 }
 

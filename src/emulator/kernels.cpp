@@ -1,22 +1,21 @@
 #include "emulator/kernels.hpp"
 
-#include "interpreter/sm100.cuh"
-#include "interpreter/sm90.cuh"
+#include "interpreter/kernel.cuh"
+#include "ops/sm100/set.cuh"
+#include "ops/sm90/set.cuh"
 
 namespace megakittens::emulator {
 namespace {
 
-void run_sm90(const void* parameters) {
-  interpreter::interpret_sm90(*static_cast<const program::LaunchParameters*>(parameters));
+template <class Set>
+void run(const void* parameters) {
+  interpreter::interpret<Set>(*static_cast<const program::LaunchParameters*>(parameters));
 }
 
-void run_sm100(const void* parameters) {
-  interpreter::interpret_sm100(*static_cast<const program::LaunchParameters*>(parameters));
-}
-
-template <class Build>
-KernelInfo info(Kernel kernel) {
-  return {.kernel = kernel,
+template <class Set>
+KernelInfo info() {
+  using Build = typename Set::Build;
+  return {.kernel = run<Set>,
           .warps = Build::kWarps,
           .shared_bytes = device::Layout<Build>::kBytes,
           .pages = Build::kPages,
@@ -27,8 +26,8 @@ KernelInfo info(Kernel kernel) {
 }  // namespace
 
 KernelInfo kernel_for(program::Architecture architecture) {
-  if (architecture == program::Architecture::sm_100a) return info<interpreter::BlackwellBuild>(run_sm100);
-  return info<interpreter::HopperBuild>(run_sm90);
+  return &program::target_of(architecture).family == &program::kHopper ? info<ops::sm90::Set>()
+                                                                       : info<ops::sm100::Set>();
 }
 
 }  // namespace megakittens::emulator

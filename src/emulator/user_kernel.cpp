@@ -6,7 +6,7 @@
 
 #include "device/host/hook_table.hpp"
 #include "emulator/kernels.hpp"
-#include "jit/user_interpreter.hpp"
+#include "jit/interpreter.hpp"
 #include "ops/user/registry.hpp"
 #include "support/error.hpp"
 
@@ -42,8 +42,7 @@ const HostKernel* open(const std::filesystem::path& path) {
 KernelInfo kernel_for(const program::Program& program) {
   if (program.types.empty()) return kernel_for(program.config.architecture);
   const std::vector<ops::DeviceHalf> halves = ops::device_halves(program);
-  const auto architecture = program.config.architecture == program::Architecture::sm_90a ? jit::Architecture::kSm90a
-                                                                                         : jit::Architecture::kSm100a;
+  const program::Architecture architecture = program.config.architecture;
   static std::mutex mutex;
   static std::map<std::filesystem::path, const HostKernel*> loaded;
   std::filesystem::path path = jit::host_interpreter(architecture, halves);

@@ -56,8 +56,11 @@ MK_DEVICE void run_lane(Context<B>& c) {
   }
 }
 
-template <class B, class Set>
+/// The whole kernel of an instruction set: Set::Build::kWarps warps, Layout<Set::Build>::kBytes of dynamic shared
+/// memory.
+template <class Set>
 MK_DEVICE void interpret(const program::LaunchParameters& launch) {
+  using B = typename Set::Build;
   const uint32_t warp = device::warp_uniform(ptx::tid_x() / device::kWarpLanes);
   Context<B> c{.launch = launch,
                .base = ptx::dynamic_shared_base(),

@@ -58,22 +58,21 @@ class Program {
   NvrtcProgram handle_ = nullptr;
 };
 
-}  // namespace
-
-const char* name_of(Architecture architecture) {
-  switch (architecture) {
-    case Architecture::kSm90a:
-      return "sm_90a";
-    case Architecture::kSm100a:
-      return "sm_100a";
-  }
-  MK_CHECK(false, "architecture {} has no name", static_cast<int>(architecture));
-  return "";
+void expect_known(const CompileRequest& request) {
+  const program::Target& target = program::target_of(request.architecture);
+  const Nvrtc& api = nvrtc();
+  if (std::pair(api.major, api.minor) < std::pair(target.nvrtc_major, target.nvrtc_minor))
+    throw UserError(
+        fmt::format("compiling for {} needs NVRTC {}.{} or newer, '{}' is {}.{}: let MEGAKITTENS_NVRTC name "
+                    "a newer one",
+                    target.name, target.nvrtc_major, target.nvrtc_minor, api.path, api.major, api.minor));
 }
+
+}  // namespace
 
 std::vector<std::string> compiler_options(const CompileRequest& request) {
   std::vector<std::string> options = {
-      "--std=c++20",        std::string("--gpu-architecture=") + name_of(request.architecture),
+      "--std=c++20",        fmt::format("--gpu-architecture={}", name_of(request.architecture)),
       "-default-device",     // constexpr helpers and plain structs' members need no annotation
       "--fmad=false",        // sources say fma where they mean it, so that the host computes the same bits
       "--ptxas-options=-v",  // registers, spills and remarks appear in the log
@@ -87,6 +86,7 @@ std::vector<std::string> compiler_options(const CompileRequest& request) {
 
 CompileResult compile(const CompileRequest& request) {
   const auto start = std::chrono::steady_clock::now();
+  expect_known(request);
   Program program(nvrtc(), request);
   ++compilations;
   const int status = program.compile(compiler_options(request));

@@ -6,17 +6,33 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "jit/compiler_log.hpp"
+#include "program/program.hpp"
 #include "support/error.hpp"
 
 namespace megakittens::jit {
 
-enum class Architecture { kSm90a, kSm100a };
+using program::Architecture;
 
-/// "sm_90a" or "sm_100a".
-const char* name_of(Architecture architecture);
+/// One kernel or non-inlined function of the log of `--ptxas-options=-v`. Bytes per thread, except shared.
+struct FunctionUsage {
+  std::string name;  ///< mangled
+  bool entry = false;
+  uint32_t registers = 0;
+  uint32_t barriers = 0;
+  uint32_t stack_bytes = 0;
+  uint32_t spill_store_bytes = 0;
+  uint32_t spill_load_bytes = 0;
+  uint32_t static_shared_bytes = 0;
+};
+
+std::vector<FunctionUsage> parse_usage(std::string_view log);
+
+/// The log's lines that must not be there: serialised wgmma, dropped setmaxnreg, "Potential Performance Loss", spills.
+/// Each is a whole line of the log, a spill with the function's name before it.
+std::vector<std::string> refused_lines(std::string_view log);
 
 /// The source does not compile, or compiles to something slow. `log` is the compiler's whole text.
 class CompileError : public UserError {
@@ -31,7 +47,7 @@ class CompileError : public UserError {
 struct CompileRequest {
   std::string source;
   std::string name = "kernel.cu";  ///< how messages call the source
-  Architecture architecture = Architecture::kSm90a;
+  Architecture architecture{};
   std::vector<std::filesystem::path> include_folders;  ///< the folder that holds device/, and users' own
   std::vector<std::string> definitions;                ///< NAME or NAME=VALUE
   bool embedded_headers = false;                       ///< includes find the headers that the library carries
@@ -51,7 +67,7 @@ struct CompileResult {
 std::vector<std::string> compiler_options(const CompileRequest& request);
 
 /// Compiles, and refuses what refused_lines() finds and cubins above max_code_bytes. Safe from several threads. Throws
-/// CompileError, or UserError where there is no NVRTC.
+/// CompileError, or UserError where there is no NVRTC or one that is too old for the architecture.
 CompileResult compile(const CompileRequest& request);
 
 /// How often NVRTC has compiled in this process, failures included.

@@ -1,6 +1,7 @@
-#include "jit/compiler_log.hpp"
-
+// What the assembler says about its work.
 #include <charconv>
+
+#include "jit/compile.hpp"
 
 namespace megakittens::jit {
 namespace {

@@ -6,7 +6,6 @@
 #include <mutex>
 #include <set>
 
-#include "jit/cubin_file.hpp"
 #include "jit/nvrtc.hpp"
 #include "megakittens/version.hpp"
 #include "support/files.hpp"
@@ -17,6 +16,13 @@ namespace megakittens::jit {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 28;
+constexpr std::string_view kMark = "\nmegakittens-code 1 ";
+
+std::string trailer_of(std::string_view key, std::string_view code) {
+  return fmt::format("{}{} {} {}\n", kMark, key, hash128(code).hex(), code.size());
+}
 
 /// What follows the first word: "interpreter-<key>".
 std::string key_of(const std::string& stem) {
@@ -38,13 +44,34 @@ void keep(const fs::path& path, const std::string& key, const std::string& cubin
     std::error_code fault;
     fs::create_directories(path.parent_path(), fault);
     if (fault) throw UserError(fmt::format("cannot create '{}': {}", path.parent_path().string(), fault.message()));
-    write_file(path, pack_cubin(key, cubin));
+    write_file(path, pack(key, cubin));
   } catch (const UserError& error) {
     warn_once(fmt::format("the compiled {} is not kept, and will be compiled again next time: {}", what, error.what()));
   }
 }
 
 }  // namespace
+
+std::string pack(std::string_view key, std::string_view code) {
+  return std::string(code).append(trailer_of(key, code));
+}
+
+std::optional<std::string> unpack(std::string_view key, std::string text) {
+  const std::size_t size = text.rfind(kMark);
+  if (size == std::string::npos || size == 0) return std::nullopt;
+  const std::string trailer = text.substr(size);
+  text.resize(size);
+  if (trailer != trailer_of(key, text)) return std::nullopt;
+  return text;
+}
+
+std::optional<std::string> read_kept(std::string_view key, const std::filesystem::path& path) {
+  try {
+    return unpack(key, read_file(path, kMaxBytes));
+  } catch (const UserError&) {
+    return std::nullopt;
+  }
+}
 
 void warn_once(const std::string& text) {
   static std::mutex mutex;
@@ -64,7 +91,7 @@ Hasher key_of_request(const CompileRequest& request, std::string_view carried) {
 std::optional<std::string> find_cubin(const fs::path& path, const std::string& key) {
   std::error_code ignored;
   if (!fs::exists(path, ignored)) return std::nullopt;
-  std::optional<std::string> cubin = read_cubin(key, path);
+  std::optional<std::string> cubin = read_kept(key, path);
   if (!cubin) warn_once(fmt::format("'{}' is damaged or cannot be read: compiling anew", path.string()));
   return cubin;
 }

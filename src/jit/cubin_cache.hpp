@@ -1,4 +1,5 @@
-// Machine code that NVRTC made, kept in a folder under a key of everything that decides it.
+// Machine code in files, under a key of everything that decides it, with a checksum: cubins that the package ships or
+// the cache keeps, and libraries for the emulator.
 #pragma once
 
 #include <optional>
@@ -8,6 +9,15 @@
 #include "support/hash.hpp"
 
 namespace megakittens::jit {
+
+/// The code's bytes, then a line of text "megakittens-code 1 <key> <checksum> <bytes>".
+std::string pack(std::string_view key, std::string_view code);
+
+/// The code, or nothing where the text is damaged or was made for another key.
+std::optional<std::string> unpack(std::string_view key, std::string text);
+
+/// The same from a file; nothing where it cannot be read. Loading a damaged library may kill the process.
+std::optional<std::string> read_kept(std::string_view key, const std::filesystem::path& path);
 
 /// Of everything but the compiler that decides what a request compiles to: our version, the architecture, the source,
 /// `carried` (sources_hash(), for the carried headers), and the options. Files in include_folders are the caller's to

@@ -4,9 +4,7 @@
 #include <set>
 
 #include "jit/cubin_cache.hpp"
-#include "jit/library_file.hpp"
 #include "jit/sources.hpp"
-#include "jit/user_interpreter.hpp"
 #include "megakittens/version.hpp"
 #include "support/files.hpp"
 #include "support/hash.hpp"
@@ -121,10 +119,10 @@ HostCompiler host_compiler() {
                       : fmt::format("MEGAKITTENS_CXX names '{}', which is no compiler that can be run", wanted));
 }
 
-fs::path host_interpreter(Architecture architecture, std::span<const ops::DeviceHalf> halves, bool fresh) {
+fs::path host_interpreter(Architecture architecture, Halves halves, bool fresh) {
   const fs::path cache = cache_folder();
   const HostCompiler compiler = host_compiler();
-  const std::string source = user_interpreter_source(architecture, halves, Side::host);
+  const std::string source = interpreter_source(architecture, halves, Side::host);
   Hasher hasher;
   hasher.add(version()).add(host_sources_hash()).add(source).add(compiler.path.string()).add(compiler.version);
   for (const char* option : kOptions) hasher.add(option);
@@ -137,14 +135,14 @@ fs::path host_interpreter(Architecture architecture, std::span<const ops::Device
   std::error_code ignored;
   fs::path kept = cache / name;
   if (!cache.empty() && !fresh && fs::exists(kept, ignored)) {
-    if (is_whole_library(key, kept)) return kept;
+    if (read_kept(key, kept)) return kept;
     warn_once(fmt::format("'{}' is damaged or cannot be read: compiling anew", kept.string()));
   }
-  if (!fresh && unkept.contains(name) && is_whole_library(key, private_folder() / name)) return private_folder() / name;
+  if (!fresh && unkept.contains(name) && read_kept(key, private_folder() / name)) return private_folder() / name;
 
   std::string names;
   for (const ops::DeviceHalf& half : halves) names += (names.empty() ? "" : ", ") + half.name;
-  const std::string library = pack_library(key, compile_library(cache, compiler, source, names));
+  const std::string library = pack(key, compile_library(cache, compiler, source, names));
   if (cache.empty()) {
     warn_once("no cache folder is known (HOME is not set): users' types are compiled anew in every process");
   } else {

@@ -1,4 +1,4 @@
-#include "jit/locate.hpp"
+// Where on this machine the NVRTC library may lie.
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "jit/nvrtc.hpp"
 #include "support/options.hpp"
 
 namespace megakittens::jit {
@@ -13,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Newest first. 12.8 is the oldest that knows sm_100a; nvrtc.cpp asks the library itself.
+// Newest first; nvrtc.cpp asks the library itself how old it is.
 constexpr const char* kNames[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
 
 void add_folder(std::vector<Candidate>& list, const fs::path& folder, const std::string& reason) {

@@ -2,13 +2,12 @@
 
 #include <dlfcn.h>
 
-#include "jit/locate.hpp"
 #include "support/error.hpp"
 
 namespace megakittens::jit {
 namespace {
 
-constexpr int kOldestMajor = 12, kOldestMinor = 8;  // the first release that knows sm_100a
+constexpr int kOldestMajor = 12, kOldestMinor = 8;  // tested; compile() asks for more where a target needs it
 
 template <class Function>
 bool find(void* library, const char* name, Function& function) {

@@ -13,7 +13,7 @@ struct EmbeddedSource {
   std::string_view text;
 };
 
-/// "interpreter/sm90.cu", "interpreter/sm100.cu", and every header that they reach when a GPU's compiler reads them.
+/// The interpreter, every instruction set, and every header that they reach when a GPU's compiler reads them.
 std::span<const EmbeddedSource> embedded_sources();
 
 /// What the host's compiler needs besides: the twins, and "device/host/hook_forwards.hpp".

@@ -66,7 +66,7 @@ class NodePlan {
   virtual InstructionPlan instruction(std::int64_t i) const = 0;
 };
 
-/// Elements of a storage that a finished instruction touches: a strided box, at most four dimensions.
+/// Elements of a storage that a finished instruction touches: a strided box, at most eight dimensions.
 struct Region {
   std::uint32_t storage = 0;
   int operand = 0;
@@ -93,6 +93,8 @@ class InstructionType {
   virtual std::optional<std::string> instruction_fault(const program::Program& program,
                                                        const program::NodeRecord& record,
                                                        const program::Instruction& instruction) const;
+  /// Clocks that the instruction may take, where that is so long that a wait behind it is no fault; else 0.
+  virtual std::uint64_t most_clocks(const program::NodeRecord&, const program::Instruction&) const { return 0; }
   /// Empty where this type takes the node, else why not, in words a user understands.
   virtual std::optional<std::string> unsuited(const ir::Graph& graph, const ir::Node& node,
                                               const PlanOptions& options) const = 0;
@@ -111,6 +113,9 @@ const InstructionType& type_for(const ir::Graph& graph, const ir::Node& node, co
 /// FormatError for an unknown icode.
 const InstructionType& type_of_icode(std::uint16_t icode);
 std::string_view icode_name(std::uint16_t icode);
+/// Clocks in which an SM works off its share of the program's long instructions, and two of the longest more; 2^62 at
+/// most.
+std::uint64_t most_clocks(const program::Program& program);
 /// One past the last icode that this process knows.
 std::uint16_t icode_count();
 

@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 
 #include "ops/elementwise/elementwise.hpp"
@@ -96,6 +97,21 @@ const InstructionType& type_of_icode(std::uint16_t icode) {
 
 std::string_view icode_name(std::uint16_t icode) {
   return icode < kIcodeCount ? kIcodes[icode].name : user_icode_name(icode);
+}
+
+std::uint64_t most_clocks(const program::Program& program) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 62;
+  std::uint64_t longest = 0, all = 0;
+  const InstructionType* type = nullptr;
+  std::uint16_t icode = 0;  // the noop's, which takes no time
+  for (const program::Instruction& instruction : program.instructions) {
+    if (instruction.icode == 0) continue;
+    if (instruction.icode != icode) type = &type_of_icode(icode = instruction.icode);
+    const std::uint64_t clocks = type->most_clocks(program.records[instruction.node], instruction);
+    longest = std::max(longest, clocks);
+    all = std::min(all + std::min(clocks, kMost), kMost);
+  }
+  return std::min(all / program.config.sms + 2 * std::min(longest, kMost / 2), kMost);
 }
 
 std::uint16_t icode_count() {

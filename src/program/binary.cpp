@@ -28,21 +28,17 @@ struct Header {
   std::uint64_t hash;
 };
 
-enum class SectionKind : std::uint32_t {
-  head,
-  storages,
-  maps,
-  records,
-  nodes,
-  instructions,
-  counters,
-  inputs,
-  outputs,
-  types
-};
-constexpr std::uint32_t kSections = static_cast<std::uint32_t>(SectionKind::types) + 1;
-constexpr const char* kSectionNames[kSections] = {"head",         "storages", "maps",   "records", "nodes",
-                                                  "instructions", "counters", "inputs", "outputs", "types"};
+constexpr const char* kSectionNames[] = {"head",         "storages", "maps",   "records", "nodes",
+                                         "instructions", "counters", "inputs", "outputs", "types"};
+constexpr std::uint32_t kSections = std::size(kSectionNames);
+
+/// Calls f(number, list) for every section behind the head.
+void for_each_list(auto& program, auto&& f) {
+  std::uint32_t number = 0;
+  auto next = [&](auto&... lists) { (f(++number, lists), ...); };
+  next(program.storages, program.maps, program.records, program.nodes, program.instructions, program.counters,
+       program.inputs, program.outputs, program.types);
+}
 
 struct Section {
   std::uint32_t kind;
@@ -243,28 +239,12 @@ Table read_table(std::string_view file) {
 std::string to_bytes(const Program& program) {
   Writer head;
   fields(head, program);
-  const std::string parts[kSections] = {
-      head.take(),
-      write_list(program.storages),
-      write_list(program.maps),
-      write_list(program.records),
-      write_list(program.nodes),
-      write_list(program.instructions),
-      write_list(program.counters),
-      write_list(program.inputs),
-      write_list(program.outputs),
-      write_list(program.types),
-  };
-  const std::size_t entries[kSections] = {1,
-                                          program.storages.size(),
-                                          program.maps.size(),
-                                          program.records.size(),
-                                          program.nodes.size(),
-                                          program.instructions.size(),
-                                          program.counters.size(),
-                                          program.inputs.size(),
-                                          program.outputs.size(),
-                                          program.types.size()};
+  std::string parts[kSections] = {head.take()};
+  std::size_t entries[kSections] = {1};
+  for_each_list(program, [&](std::uint32_t s, const auto& list) {
+    parts[s] = write_list(list);
+    entries[s] = list.size();
+  });
   std::string body;
   std::uint64_t offset = sizeof(Header) + kSections * sizeof(Section);
   for (std::uint32_t s = 0; s < kSections; ++s) {
@@ -280,23 +260,13 @@ std::string to_bytes(const Program& program) {
 
 Program from_bytes(std::string_view bytes) {
   const Table table = read_table(bytes);
-  auto read = [&]<typename T>(std::vector<T>& list, SectionKind kind) {
-    const auto s = static_cast<std::uint32_t>(kind);
-    list = read_list<T>(table.bytes[s], table.entries[s], kSectionNames[s]);
-  };
   Program program;
   Reader head(table.bytes[0], kSectionNames[0]);
   fields(head, program);
   head.finish();
-  read(program.storages, SectionKind::storages);
-  read(program.maps, SectionKind::maps);
-  read(program.records, SectionKind::records);
-  read(program.nodes, SectionKind::nodes);
-  read(program.instructions, SectionKind::instructions);
-  read(program.counters, SectionKind::counters);
-  read(program.inputs, SectionKind::inputs);
-  read(program.outputs, SectionKind::outputs);
-  read(program.types, SectionKind::types);
+  for_each_list(program, [&]<typename T>(std::uint32_t s, std::vector<T>& list) {
+    list = read_list<T>(table.bytes[s], table.entries[s], kSectionNames[s]);
+  });
   verify_bounds(program);
   return program;
 }

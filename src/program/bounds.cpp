@@ -16,7 +16,9 @@ __extension__ using Wide = __int128;  // sizes times strides of a hostile file d
   } while (false)
 
 void check_config(const Config& config) {
-  MK_BOUND(config.architecture <= Architecture::sm_100a && config.queue <= QueueMode::global, "unknown target");
+  const auto target = static_cast<std::size_t>(config.architecture);
+  MK_BOUND(target < std::size(kTargets), "target number {}; this build has {}", target, target_names());
+  MK_BOUND(config.queue <= QueueMode::global, "unknown queue mode");
   MK_BOUND(config.sms >= 1 && config.sms <= 4096, "{} SMs; 1 to 4096 are possible", config.sms);
   MK_BOUND(config.cluster == 1 || config.cluster == 2, "cluster size {}; 1 and 2 are possible", config.cluster);
   MK_BOUND(config.sms % config.cluster == 0, "{} SMs do not divide into clusters of {}", config.sms, config.cluster);
@@ -140,6 +142,7 @@ void check_unused_words(const Instruction& instruction) {
     return std::all_of(begin, end, [](auto word) { return word == 0; });
   };
   bool clear = instruction.reserved == 0 && instruction.spare == 0 &&
+               all_zero(std::begin(instruction.unused), std::end(instruction.unused)) &&
                all_zero(instruction.index + instruction.index_count, std::end(instruction.index)) &&
                all_zero(instruction.arrivals + instruction.arrival_count, std::end(instruction.arrivals));
   for (int w = instruction.wait_count; w < kMaxWaits; ++w)
@@ -178,12 +181,6 @@ void check_instruction(const Program& program, std::size_t i) {
   for (int a = 0; a < instruction.arrival_count; ++a)
     MK_BOUND(instruction.arrivals[a] < program.counters.size(), "instruction {}: raises counter {} of {}", i,
              instruction.arrivals[a], program.counters.size());
-  if (instruction.prefetch_storage == kNoPrefetch) return;
-  MK_BOUND(instruction.prefetch_storage < program.storages.size(), "instruction {}: prefetches storage {} of {}", i,
-           instruction.prefetch_storage, program.storages.size());
-  MK_BOUND(std::uint64_t{instruction.prefetch_offset} * 128 + instruction.prefetch_bytes <=
-               program.storages[instruction.prefetch_storage].bytes,
-           "instruction {}: prefetches past the end of storage {}", i, instruction.prefetch_storage);
 }
 
 void check_ports(const Program& program, const std::vector<Port>& ports, const char* which) {

@@ -98,9 +98,6 @@ std::string describe_instruction(const Program& program, std::size_t i) {
   if (instruction.arrival_count > 0)
     text += fmt::format("  raises counters {}\n",
                         fmt::join(instruction.arrivals, instruction.arrivals + instruction.arrival_count, ", "));
-  if (instruction.prefetch_storage != kNoPrefetch)
-    text += fmt::format("  prefetches {} bytes of storage {} from byte {}\n", instruction.prefetch_bytes,
-                        instruction.prefetch_storage, std::uint64_t{instruction.prefetch_offset} * 128);
   if (record && !noop) text += describe_record(program, *record);
   return text;
 }

@@ -31,7 +31,7 @@ enum InstructionFlags : uint16_t {
 };
 
 /// Words: 0 icode and flags, 1 node record, 2 counts, 3 guards low, 4..19 indices, 20..46 waits, 47..54 arrivals,
-/// 55..57 prefetch, 58..59 guards high, 60..61 release order, 62 spare, 63 own number.
+/// 55..57 unused, 58..59 guards high, 60..61 release order, 62 spare, 63 own number.
 struct Instruction {
   uint16_t icode;
   uint16_t flags;
@@ -44,9 +44,7 @@ struct Instruction {
   int32_t index[kMaxIndices];  ///< meaning: the instruction type's argument struct
   Wait waits[kMaxWaits];
   uint32_t arrivals[kMaxArrivals];  ///< counters raised by one once every write is complete and released for the GPU
-  uint32_t prefetch_storage;        ///< storage whose bytes to pull into L2, or kNoPrefetch
-  uint32_t prefetch_offset;         ///< in units of 128 bytes
-  uint32_t prefetch_bytes;
+  uint32_t unused[3];
   uint8_t guards_high[8];  ///< guard masks of waits 4 and later
   /// Four bits each: which logical page the instruction finishes first, second, ... The next instruction's logical page
   /// q is this one's q-th finished page.
@@ -56,7 +54,6 @@ struct Instruction {
 
   uint32_t guard(int wait) const { return wait < 4 ? guards[wait] : guards_high[wait - 4]; }
 };
-inline constexpr uint32_t kNoPrefetch = 0xffffffffu;
 inline constexpr uint32_t kNoNode = 0xffffffffu;
 /// Pages finished in the order of their numbers.
 inline constexpr uint64_t kReleaseInOrder = 0xfedcba9876543210u;

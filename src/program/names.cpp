@@ -1,3 +1,5 @@
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <span>
@@ -8,7 +10,11 @@
 namespace megakittens::program {
 namespace {
 
-constexpr std::array<std::string_view, 2> kArchitectures = {"sm_90a", "sm_100a"};
+constexpr std::string_view kArchitectures[] = {
+#define MK_X(name, ...) #name,
+    MK_TARGETS(MK_X)
+#undef MK_X
+};
 constexpr std::array<std::string_view, 2> kQueueModes = {"per-sm", "global"};
 constexpr std::array<std::string_view, 3> kStorageKinds = {"input", "output", "workspace"};
 constexpr std::array<std::string_view, 4> kSwizzles = {"none", "b32", "b64", "b128"};
@@ -40,40 +46,32 @@ std::string_view name_in(std::span<const std::string_view> names, Enum value, co
 
 template <typename Enum>
 Enum parse_in(std::span<const std::string_view> names, std::string_view text, const char* what) {
-  std::string known;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (names[i] == text) return static_cast<Enum>(i);
-    known += (i == 0 ? "" : ", ") + std::string(names[i]);
-  }
-  throw OptionError(fmt::format("unknown {} '{}'; known are {}", what, text, known));
+  const auto found = std::ranges::find(names, text);
+  if (found != names.end()) return static_cast<Enum>(found - names.begin());
+  throw OptionError(fmt::format("unknown {} '{}'; known are {}", what, text, fmt::join(names, ", ")));
 }
 
 }  // namespace
 
-std::string_view name_of(Architecture architecture) {
-  return name_in(kArchitectures, architecture, "architecture");
+#define MK_NAMED(Enum, parse, what, names)                                            \
+  std::string_view name_of(Enum value) { return name_in(names, value, what); }        \
+  Enum parse(std::string_view text) { return parse_in<Enum>(names, text, what); }
+MK_NAMED(Architecture, parse_architecture, "target", kArchitectures)
+MK_NAMED(QueueMode, parse_queue_mode, "queue mode", kQueueModes)
+MK_NAMED(StorageKind, parse_storage_kind, "storage kind", kStorageKinds)
+MK_NAMED(Swizzle, parse_swizzle, "swizzle", kSwizzles)
+#undef MK_NAMED
+
+std::string target_names(std::string_view separator) {
+  return fmt::format("{}", fmt::join(kArchitectures, separator));
 }
-Architecture parse_architecture(std::string_view text) {
-  return parse_in<Architecture>(kArchitectures, text, "architecture");
+std::string usual_sms_text() {
+  std::string text;
+  for (const Target& target : kTargets)
+    text += fmt::format("{}{} for {}", text.empty() ? "" : ", ", target.sms, target.name);
+  return text;
 }
-std::string_view name_of(QueueMode mode) {
-  return name_in(kQueueModes, mode, "queue mode");
-}
-QueueMode parse_queue_mode(std::string_view text) {
-  return parse_in<QueueMode>(kQueueModes, text, "queue mode");
-}
-std::string_view name_of(StorageKind kind) {
-  return name_in(kStorageKinds, kind, "storage kind");
-}
-StorageKind parse_storage_kind(std::string_view text) {
-  return parse_in<StorageKind>(kStorageKinds, text, "storage kind");
-}
-std::string_view name_of(Swizzle swizzle) {
-  return name_in(kSwizzles, swizzle, "swizzle");
-}
-Swizzle parse_swizzle(std::string_view text) {
-  return parse_in<Swizzle>(kSwizzles, text, "swizzle");
-}
+
 bool is_code_op(std::uint8_t number) {
   return std::ranges::any_of(kCodeOps, [&](const CodeOpEntry& entry) { return static_cast<int>(entry.op) == number; });
 }

@@ -9,15 +9,19 @@
 #include "ir/dtype.hpp"
 #include "program/instruction.hpp"
 #include "program/node_record.hpp"
+#include "program/targets.hpp"
 
 namespace megakittens::program {
 
-enum class Architecture : std::uint8_t { sm_90a, sm_100a };
 enum class QueueMode : std::uint8_t { per_sm, global };
 
 std::string_view name_of(Architecture architecture);
 /// Throws OptionError listing the known names; so do the parsers below.
 Architecture parse_architecture(std::string_view text);
+/// All names: "sm_90a, sm_100a".
+std::string target_names(std::string_view separator = ", ");
+/// All of them with a figure: "132 for sm_90a, ...".
+std::string usual_sms_text();
 /// "per-sm", "global".
 std::string_view name_of(QueueMode mode);
 QueueMode parse_queue_mode(std::string_view text);
@@ -28,11 +32,11 @@ using ir::size_of;
 struct Config {
   Architecture architecture = Architecture::sm_90a;
   QueueMode queue = QueueMode::per_sm;
-  std::uint32_t sms = 132;
+  std::uint32_t sms = kTargets[0].sms;
   std::uint32_t cluster = 2;
-  std::uint32_t slots = 2;
-  std::uint32_t pages = 7;
-  std::uint32_t page_bytes = 32768;
+  std::uint32_t slots = kTargets[0].family.slots;
+  std::uint32_t pages = kTargets[0].family.pages;
+  std::uint32_t page_bytes = kTargets[0].family.page_bytes;
   bool operator==(const Config&) const = default;
 };
 

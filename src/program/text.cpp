@@ -50,11 +50,9 @@ void print_record(const NodeRecord& record, std::string& out) {
 }
 
 void print_instruction(const Instruction& instruction, std::string& out) {
-  out += fmt::format("instruction icode {} flags {} record {} index {} release {} {} prefetch {} {} {}\n",
-                     instruction.icode, instruction.flags, instruction.node,
-                     list(instruction.index, instruction.index_count), instruction.release_order[0],
-                     instruction.release_order[1], instruction.prefetch_storage, instruction.prefetch_offset,
-                     instruction.prefetch_bytes);
+  out += fmt::format("instruction icode {} flags {} record {} index {} release {} {}\n", instruction.icode,
+                     instruction.flags, instruction.node, list(instruction.index, instruction.index_count),
+                     instruction.release_order[0], instruction.release_order[1]);
   for (int w = 0; w < instruction.wait_count; ++w) {
     const Wait& wait = instruction.waits[w];
     out += fmt::format("  wait {} needs {} of {} guard {}\n", wait.counter, wait.needed, wait.arrivals,

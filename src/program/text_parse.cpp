@@ -149,8 +149,6 @@ void parse_instruction(Line& line, Program& program) {
   instruction.index_count =
       static_cast<std::uint8_t>(line.list(kMaxIndices, [&](std::size_t i) { line.number(instruction.index[i]); }));
   line.expect("release").number(instruction.release_order[0]).number(instruction.release_order[1]);
-  line.expect("prefetch").number(instruction.prefetch_storage);
-  line.number(instruction.prefetch_offset).number(instruction.prefetch_bytes);
 }
 
 void parse_wait(Line& line, Program& program) {

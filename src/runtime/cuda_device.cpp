@@ -2,8 +2,8 @@
 
 #include <map>
 
-#include "device/vocabulary/build.cuh"
-#include "jit/user_interpreter.hpp"
+#include "emulator/kernels.hpp"
+#include "jit/interpreter.hpp"
 #include "ops/user/registry.hpp"
 #include "support/error.hpp"
 #include "support/log.hpp"
@@ -32,19 +32,8 @@ int attribute(CuDevice device, int which) {
   return value;
 }
 
-template <class Build>
-LoadedInterpreter build() {
-  return {.threads = Build::kWarps * 32,
-          .shared_bytes = device::Layout<Build>::kBytes,
-          .pages = Build::kPages,
-          .page_bytes = Build::kPageBytes,
-          .slots = Build::kSlots};
-}
-
-void load(LoadedInterpreter& loaded, jit::Architecture architecture, const std::vector<ops::DeviceHalf>& users,
-          const std::string& gpu) {
-  const jit::InterpreterCubin cubin =
-      users.empty() ? jit::interpreter_cubin(architecture) : jit::user_interpreter_cubin(architecture, users);
+void load(LoadedInterpreter& loaded, program::Architecture architecture, jit::Halves users, const std::string& gpu) {
+  const jit::InterpreterCubin cubin = jit::interpreter_cubin(architecture, users);
   CuModule module = nullptr;
   const CuResult result = driver().module_load_data(&module, cubin.bytes.data());
   if (is_unknown_code(result)) {
@@ -56,10 +45,10 @@ void load(LoadedInterpreter& loaded, jit::Architecture architecture, const std::
         gpu, version / 1000, version % 1000 / 10, cubin.origin, cubin.compiler.empty() ? "" : " by " + cubin.compiler));
   }
   check(result, "module_load_data");
-  MK_CUDA(module_get_function(&loaded.function, module, jit::interpreter_entry(architecture)));
+  MK_CUDA(module_get_function(&loaded.function, module, jit::interpreter_entry(architecture).c_str()));
   MK_CUDA(func_set_attribute(loaded.function, kMaxDynamicSharedBytes, static_cast<int>(loaded.shared_bytes)));
-  log(LogLevel::info, "runtime", "loaded the {} interpreter for {} on '{}'", cubin.origin, jit::name_of(architecture),
-      gpu);
+  log(LogLevel::info, "runtime", "loaded the {} interpreter for {} on '{}'", cubin.origin,
+      program::name_of(architecture), gpu);
 }
 
 }  // namespace
@@ -91,12 +80,11 @@ CudaDevice::CudaDevice(int ordinal) : ordinal_(ordinal) {
   name_ = text;
   const int major = attribute(device_, kMajor);
   const int minor = attribute(device_, kMinor);
-  if ((major != 9 && major != 10) || minor != 0)
-    throw UserError(
-        fmt::format("GPU {} '{}' has compute capability {}.{}; programs are made for 9.0 (Hopper) and 10.0 "
-                    "(Blackwell)",
-                    ordinal, name_, major, minor));
-  architecture_ = major == 9 ? program::Architecture::sm_90a : program::Architecture::sm_100a;
+  const program::Target* target = program::target_of_gpu(major, minor);
+  if (target == nullptr)
+    throw UserError(fmt::format("GPU {} '{}' has compute capability {}.{}; programs are made for {}", ordinal, name_,
+                                major, minor, program::target_names()));
+  architecture_ = target->architecture;
   sms_ = static_cast<std::uint32_t>(attribute(device_, kMultiprocessors));
   const int clock = attribute(device_, kClockRate);
   clocks_per_millisecond_ = clock > 0 ? static_cast<std::uint64_t>(clock) : kUsualClock;
@@ -115,10 +103,13 @@ const LoadedInterpreter& CudaDevice::interpreter(const program::Program& program
   if (!interpreter) {
     RelaxedCapture relaxed;
     ContextScope scope(context_);
-    const bool hopper = architecture_ == program::Architecture::sm_90a;
-    auto loaded = std::make_unique<LoadedInterpreter>(hopper ? build<device::HopperProducts>()
-                                                             : build<device::BlackwellProducts>());
-    load(*loaded, hopper ? jit::Architecture::kSm90a : jit::Architecture::kSm100a, users, name_);
+    const emulator::KernelInfo kernel = emulator::kernel_for(architecture_);  // as large as the GPU's
+    auto loaded = std::make_unique<LoadedInterpreter>(LoadedInterpreter{.threads = kernel.warps * 32,
+                                                                        .shared_bytes = kernel.shared_bytes,
+                                                                        .pages = kernel.pages,
+                                                                        .page_bytes = kernel.page_bytes,
+                                                                        .slots = kernel.slots});
+    load(*loaded, architecture_, users, name_);
     interpreter = std::move(loaded);
   }
   return *interpreter;

@@ -24,7 +24,7 @@ struct LoadedInterpreter {
 class CudaDevice {
  public:
   /// The GPU with that number, one object a process, never destroyed. Throws UserError where there is none or it is of
-  /// no architecture that the interpreter is written for. Safe from several threads.
+  /// no target. Safe from several threads.
   static CudaDevice& get(int ordinal);
   /// How many GPUs the driver shows. Throws UserError where there is no driver.
   static int count();
@@ -56,7 +56,7 @@ class CudaDevice {
   CuContext context_ = nullptr;
   CuStream stream_ = nullptr;
   std::string name_;
-  program::Architecture architecture_ = program::Architecture::sm_90a;
+  program::Architecture architecture_{};
   std::uint32_t sms_ = 0;
   std::uint64_t clocks_per_millisecond_ = 0;
   std::mutex mutex_;

@@ -32,27 +32,21 @@ PrepareOptions usual_options(const CudaDevice& device) {
   PrepareOptions options;
   options.architecture = device.architecture();
   options.sms = device.sms();
-  if (options.architecture == program::Architecture::sm_90a) options.cluster = 1;
+  options.cluster = program::target_of(options.architecture).family.cluster;
   return options;
 }
 
 CudaRun run_on_gpu(const program::Program& program, CudaDevice& device, std::vector<HostBuffer> inputs,
                    unsigned launches) {
-  if (inputs.size() != program.inputs.size())
-    throw UserError(
-        fmt::format("program '{}' takes {} inputs, {} were given", program.name, program.inputs.size(), inputs.size()));
+  expect_inputs(program, inputs);
   CudaProgram loaded(program, device);
   const ContextScope scope(device.context());
   std::vector<DeviceMemory> memory;
   std::vector<CuPointer> given;
   std::vector<CuPointer> made;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const std::uint64_t wanted = program.storages[program.inputs[i].storage].bytes;
-    if (inputs[i].bytes() != wanted)
-      throw UserError(fmt::format("input '{}' needs a storage of {} bytes, {} were given", program.inputs[i].name,
-                                  wanted, inputs[i].bytes()));
-    given.push_back(memory.emplace_back(wanted).address());
-    device.upload(given.back(), inputs[i].data(), wanted);
+  for (const HostBuffer& input : inputs) {
+    given.push_back(memory.emplace_back(input.bytes()).address());
+    device.upload(given.back(), input.data(), input.bytes());
   }
   const std::vector<std::uint32_t> outputs = output_storages(program);
   for (const std::uint32_t s : outputs) made.push_back(memory.emplace_back(program.storages[s].bytes).address());

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ops/gemm/duration.hpp"
+#include "ops/instruction_type.hpp"
 #include "support/error.hpp"
 #include "support/options.hpp"
 
@@ -24,11 +24,10 @@ DeviceMemory uploaded(const CudaDevice& device, const std::vector<T>& values) {
 
 constexpr std::uint64_t kMost = INT64_MAX;  // clocks of a wait: device code doubles it
 
-/// What the user allows, and what the program's products may take.
+/// What the user allows, and what the program's long instructions may take.
 std::uint64_t wait_limit_of(const program::Program& program, const CudaDevice& device) {
-  const std::uint64_t products = std::min(ops::gemm::most_clocks(program), kMost);
-  return products +
-         std::min(clocks_of(integer_option(Knob::wait_limit), device.clocks_per_millisecond()), kMost - products);
+  const std::uint64_t work = ops::most_clocks(program);
+  return work + std::min(clocks_of(integer_option(Knob::wait_limit), device.clocks_per_millisecond()), kMost - work);
 }
 
 }  // namespace

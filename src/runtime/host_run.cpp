@@ -10,19 +10,10 @@ namespace megakittens::runtime {
 HostProgram::HostProgram(const program::Program& program) : program_(program), workspace_(program) {}
 
 HostRun HostProgram::run(std::vector<HostBuffer> inputs, const emulator::RunOptions& options) {
-  if (inputs.size() != program_.inputs.size())
-    throw UserError(fmt::format("program '{}' takes {} inputs, {} were given", program_.name, program_.inputs.size(),
-                                inputs.size()));
+  expect_inputs(program_, inputs);
   HostRun result;
   std::vector<void*> bound;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const program::Port& port = program_.inputs[i];
-    const std::uint64_t wanted = program_.storages[port.storage].bytes;
-    if (inputs[i].bytes() != wanted)
-      throw UserError(
-          fmt::format("input '{}' needs a storage of {} bytes, {} were given", port.name, wanted, inputs[i].bytes()));
-    bound.push_back(inputs[i].data());
-  }
+  for (HostBuffer& input : inputs) bound.push_back(input.data());
   result.storages.resize(program_.storages.size());
   std::vector<void*> outputs;
   for (const std::uint32_t s : output_storages(program_)) {
@@ -58,6 +49,16 @@ emulator::Report HostProgram::run(std::span<void* const> inputs, std::span<void*
   }
   if (!report.ok()) workspace_.reset();
   return report;
+}
+
+void expect_inputs(const program::Program& program, std::span<const HostBuffer> inputs) {
+  if (inputs.size() != program.inputs.size())
+    throw UserError(
+        fmt::format("program '{}' takes {} inputs, {} were given", program.name, program.inputs.size(), inputs.size()));
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (const std::uint64_t wanted = program.storages[program.inputs[i].storage].bytes; inputs[i].bytes() != wanted)
+      throw UserError(fmt::format("input '{}' needs a storage of {} bytes, {} were given", program.inputs[i].name,
+                                  wanted, inputs[i].bytes()));
 }
 
 std::vector<std::uint32_t> output_storages(const program::Program& program) {

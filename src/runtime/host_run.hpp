@@ -37,6 +37,9 @@ class HostProgram {
   emulator::Workspace workspace_;
 };
 
+/// Throws UserError where there is not one buffer for each input, exactly as long as its storage.
+void expect_inputs(const program::Program& program, std::span<const HostBuffer> inputs);
+
 /// Numbers of the storages that a call has to allocate, in order.
 std::vector<std::uint32_t> output_storages(const program::Program& program);
 

@@ -32,6 +32,7 @@ class Located final : public megakittens::InstructionType {
     all.resize(program::kMaxIndices);
     return type_->touches(operands, all);
   }
+  std::vector<BulkMap> maps(const std::vector<OperandInfo>& operands) const override { return type_->maps(operands); }
   std::vector<std::vector<float>> reference(const Call& call,
                                             const std::vector<std::vector<float>>& inputs) const override {
     return type_->reference(call, inputs);

@@ -2,16 +2,15 @@
 
 namespace megakittens::runtime {
 
-std::uint32_t usual_sms(program::Architecture architecture) {
-  return architecture == program::Architecture::sm_90a ? 132 : 148;
-}
-
 program::Program prepare(const ir::Graph& graph, const PrepareOptions& options) {
-  program::Config config;
-  config.architecture = options.architecture;
-  config.queue = options.queue;
-  config.sms = options.sms == 0 ? usual_sms(options.architecture) : options.sms;
-  config.cluster = options.cluster;
+  const program::Target& target = program::target_of(options.architecture);
+  const program::Config config{.architecture = options.architecture,
+                               .queue = options.queue,
+                               .sms = options.sms == 0 ? target.sms : options.sms,
+                               .cluster = options.cluster,
+                               .slots = target.family.slots,
+                               .pages = target.family.pages,
+                               .page_bytes = target.family.page_bytes};
   passes::Options passes = options.passes;
   passes.plan = {.config = config, .tiling = options.tiling};
   return schedule::schedule(passes::run_pipeline(graph, passes),

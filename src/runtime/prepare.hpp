@@ -8,8 +8,8 @@
 namespace megakittens::runtime {
 
 struct PrepareOptions {
-  program::Architecture architecture = program::Architecture::sm_90a;
-  /// 0: usual_sms(architecture).
+  program::Architecture architecture{};
+  /// 0: as many as the target usually has.
   std::uint32_t sms = 0;
   std::uint32_t cluster = 2;
   program::QueueMode queue = program::QueueMode::per_sm;
@@ -17,9 +17,6 @@ struct PrepareOptions {
   /// `plan` is filled from the other members.
   passes::Options passes;
 };
-
-/// 132 for sm_90a, 148 for sm_100a.
-std::uint32_t usual_sms(program::Architecture architecture);
 
 /// Throws as schedule::schedule does.
 program::Program prepare(const ir::Graph& graph, const PrepareOptions& options = {});

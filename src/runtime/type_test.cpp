@@ -63,6 +63,12 @@ std::vector<ir::Handle> make_inputs(ir::Builder& builder, const Example& example
   return handles;
 }
 
+/// Whether it is the first target with its device sources: the emulator runs the same code for the others.
+bool leads_family(const program::Target& target) {
+  const auto family = [](const program::Target& other) { return &other.family; };
+  return std::ranges::find(program::kTargets, &target.family, family) == &target;
+}
+
 /// `calls` of the operation, all on the same inputs.
 ir::Graph make_graph(const ops::UserType& type, const Example& example, Form form, std::size_t calls = 1) {
   ir::Builder builder("test_of_" + std::string(type.name()));
@@ -204,16 +210,18 @@ TypeTestReport test_type(const std::string& name, const TypeTestOptions& options
   const std::vector<Example> examples = type->examples();
   if (examples.empty())
     throw UserError(fmt::format("instruction type '{}' has no examples, so nothing can be tested", name));
+  std::optional<program::Architecture> only;
+  if (!options.target.empty()) only = program::parse_architecture(options.target);
   TypeTestReport report;
   for (std::size_t e = 0; e < examples.size(); ++e)
-    for (const program::Architecture architecture : options.architectures)
+    for (const program::Target& target : program::kTargets) {
+      if (only ? target.architecture != *only : !leads_family(target)) continue;
       for (const Form form : kForms) {
-        const std::string who =
-            fmt::format("instruction type '{}', example {} ({}), {}, {}", name, e, text_of(examples[e]),
-                        kFormNames[static_cast<int>(form)], program::name_of(architecture));
+        const std::string who = fmt::format("instruction type '{}', example {} ({}), {}, {}", name, e,
+                                            text_of(examples[e]), kFormNames[static_cast<int>(form)], target.name);
         std::optional<Trial> trial;
         try {
-          trial.emplace(*type, examples[e], who, form, architecture);
+          trial.emplace(*type, examples[e], who, form, target.architecture);
         } catch (const UnsupportedError& error) {
           if (form == Form::strided) continue;
           throw UserError(fmt::format("{}: it refuses its own example: {}", who, error.what()));
@@ -221,6 +229,7 @@ TypeTestReport test_type(const std::string& name, const TypeTestOptions& options
         report.launches += trial->run(options.schedules);
         ++report.programs;
       }
+    }
   return report;
 }
 

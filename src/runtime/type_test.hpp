@@ -9,8 +9,8 @@
 namespace megakittens::runtime {
 
 struct TypeTestOptions {
-  int schedules = 3;  ///< of each program and each kind of input
-  std::vector<program::Architecture> architectures = {program::Architecture::sm_90a, program::Architecture::sm_100a};
+  int schedules = 3;     ///< of each program and each kind of input
+  std::string target{};  ///< one of each family of device sources where empty
 };
 
 struct TypeTestReport {
@@ -18,7 +18,7 @@ struct TypeTestReport {
   int launches = 0;
 };
 
-/// For each of the type's examples and each architecture: the operation alone, between other operations (so that it
+/// For each of the type's examples and each of those targets: the operation alone, between other operations (so that it
 /// waits and is waited for), where the type takes that on rows of a wider tensor, and on one SM so often that every
 /// stage of its ring is used more than twice. Each program is verified, written and read back, and launched on the
 /// emulator under the checker: with random numbers, and with whole numbers at misaligned addresses, in several

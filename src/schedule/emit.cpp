@@ -102,7 +102,6 @@ void emit_instructions(const Placement& placement, const std::vector<NodeTiles>&
     program::Instruction& instruction = program.instructions[i];
     instruction.node = first_record[item.node];
     instruction.number = static_cast<std::uint32_t>(i);
-    instruction.prefetch_storage = program::kNoPrefetch;
     std::uint64_t release_order = program::kReleaseInOrder;
     if (item.instruction >= 0) {
       const NodeTiles& own = tiles[item.node];

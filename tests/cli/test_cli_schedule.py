@@ -23,7 +23,7 @@ def test_json_gives_the_figures_of_the_seed():
     assert got["waves"] * got["sms"] == got["instructions"] + got["empty_slots"]
 
 
-@pytest.mark.parametrize("target, sms", [("sm_90a", 132), ("sm_100a", 148)])
+@pytest.mark.parametrize("target, sms", [("sm_90a", 132), ("sm_100a", 148), ("sm_103a", 148)])
 def test_the_target_decides_the_number_of_sms(graph, target, sms):
     got = summary(graph, "--target", target)
     assert (got["target"], got["sms"], got["cluster"], got["queue"]) == (target, sms, 2, "per-sm")
@@ -56,7 +56,7 @@ def test_binary_and_text_programs_hold_the_same(graph, tmp_path):
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (["--target", "sm_80"], "unknown architecture 'sm_80'; known are sm_90a, sm_100a"),
+        (["--target", "sm_80"], "unknown target 'sm_80'; known are sm_90a, sm_100a, sm_103a"),
         (["--queue", "fifo"], "unknown queue mode 'fifo'; known are per-sm, global"),
         (["--tiling", "big"], "unknown tiling 'big'; known are auto, seed"),
         (["--fusion", "yes"], "--fusion takes on or off, not 'yes'"),

@@ -21,7 +21,8 @@ bool has_part(const fs::path& path, const char* part) {
 // Paths relative to src/: all .cuh, and the plain headers of device/.
 std::vector<fs::path> headers_for(Architecture architecture) {
   const fs::path root = MK_SOURCE_DIR "/src";
-  const char* other = architecture == Architecture::kSm90a ? "sm100" : "sm90";
+  const char* other = &program::target_of(architecture).family == &program::kHopper ? program::kBlackwell.sources
+                                                                                    : program::kHopper.sources;
   std::vector<fs::path> headers;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root)) {
     const fs::path path = entry.path().lexically_relative(root);
@@ -52,12 +53,12 @@ void compile_each_alone(Architecture architecture) {
 
 TEST(Headers, each_compiles_alone_for_hopper) {
   MK_NEEDS_NVRTC();
-  compile_each_alone(Architecture::kSm90a);
+  compile_each_alone(Architecture::sm_90a);
 }
 
 TEST(Headers, each_compiles_alone_for_blackwell) {
   MK_NEEDS_NVRTC();
-  compile_each_alone(Architecture::kSm100a);
+  compile_each_alone(Architecture::sm_100a);
 }
 
 }  // namespace

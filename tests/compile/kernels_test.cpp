@@ -36,42 +36,42 @@ std::string refusal(Architecture architecture, const std::string& source) {
 
 TEST(Kernels, every_common_instruction_assembles_for_hopper) {
   MK_NEEDS_NVRTC();
-  const CompileResult result = compile_file(Architecture::kSm90a, "every_instruction.cu");
+  const CompileResult result = compile_file(Architecture::sm_90a, "every_instruction.cu");
   EXPECT_EQ(result.functions.size(), 3u) << result.log;
   EXPECT_GT(result.cubin.size(), 1000u);
 }
 
 TEST(Kernels, every_common_instruction_assembles_for_blackwell) {
   MK_NEEDS_NVRTC();
-  EXPECT_EQ(compile_file(Architecture::kSm100a, "every_instruction.cu").functions.size(), 3u);
+  EXPECT_EQ(compile_file(Architecture::sm_100a, "every_instruction.cu").functions.size(), 3u);
 }
 
 TEST(Kernels, every_wgmma_assembles_for_hopper_without_a_remark) {
   MK_NEEDS_NVRTC();
-  EXPECT_EQ(compile_file(Architecture::kSm90a, "every_wgmma.cu").functions.size(), 36u);
+  EXPECT_EQ(compile_file(Architecture::sm_90a, "every_wgmma.cu").functions.size(), 36u);
 }
 
 TEST(Kernels, every_tcgen05_assembles_for_blackwell) {
   MK_NEEDS_NVRTC();
-  EXPECT_EQ(compile_file(Architecture::kSm100a, "every_tcgen05.cu").functions.size(), 2u);
+  EXPECT_EQ(compile_file(Architecture::sm_100a, "every_tcgen05.cu").functions.size(), 2u);
 }
 
 TEST(Kernels, the_vocabulary_compiles_for_both_architectures) {
   MK_NEEDS_NVRTC();
-  compile_file(Architecture::kSm90a, "every_vocabulary.cu");
-  compile_file(Architecture::kSm100a, "every_vocabulary.cu");
+  compile_file(Architecture::sm_90a, "every_vocabulary.cu");
+  compile_file(Architecture::sm_100a, "every_vocabulary.cu");
 }
 
 TEST(Kernels, a_compile_error_names_the_file_and_carries_the_compilers_text) {
   MK_NEEDS_NVRTC();
-  const std::string message = refusal(Architecture::kSm90a, "__global__ void k() { undeclared = 1; }");
+  const std::string message = refusal(Architecture::sm_90a, "__global__ void k() { undeclared = 1; }");
   EXPECT_THAT(message, HasSubstr("planted.cu does not compile for sm_90a"));
   EXPECT_THAT(message, HasSubstr("identifier \"undeclared\" is undefined"));
 }
 
 TEST(Kernels, wgmma_in_a_function_that_is_called_is_refused_with_the_code) {
   MK_NEEDS_NVRTC();
-  const std::string message = refusal(Architecture::kSm90a, R"(
+  const std::string message = refusal(Architecture::sm_90a, R"(
 #include "device/machine.cuh"
 using namespace megakittens;
 __device__ __noinline__ void step(float (&d)[32], uint64_t a, uint64_t b) {
@@ -92,7 +92,7 @@ extern "C" __global__ void __launch_bounds__(128, 1) k(float* out, uint64_t a) {
 
 TEST(Kernels, a_spill_is_refused_with_its_bytes) {
   MK_NEEDS_NVRTC();
-  const std::string message = refusal(Architecture::kSm90a, R"(
+  const std::string message = refusal(Architecture::sm_90a, R"(
 extern "C" __global__ void __launch_bounds__(1024, 1) k(float* out, int n) {
   float a[160];
 #pragma unroll
@@ -111,11 +111,11 @@ extern "C" __global__ void __launch_bounds__(1024, 1) k(float* out, int n) {
 
 TEST(Kernels, a_tensor_core_instruction_of_the_other_architecture_is_refused) {
   MK_NEEDS_NVRTC();
-  EXPECT_THAT(refusal(Architecture::kSm100a, R"(
+  EXPECT_THAT(refusal(Architecture::sm_100a, R"(
 #include "device/machine.cuh"
 extern "C" __global__ void k() { megakittens::ptx::wgmma_commit_group(); })"),
               HasSubstr("wgmma"));
-  EXPECT_THAT(refusal(Architecture::kSm90a, R"(
+  EXPECT_THAT(refusal(Architecture::sm_90a, R"(
 #include "device/machine.cuh"
 extern "C" __global__ void k() { megakittens::ptx::tcgen05_wait_st(); })"),
               HasSubstr("tcgen05"));
@@ -123,7 +123,7 @@ extern "C" __global__ void k() { megakittens::ptx::tcgen05_wait_st(); })"),
 
 TEST(Kernels, usage_comes_from_the_assembler) {
   MK_NEEDS_NVRTC();
-  const CompileResult result = compile(request_for(Architecture::kSm90a, R"(
+  const CompileResult result = compile(request_for(Architecture::sm_90a, R"(
 extern "C" __global__ void __launch_bounds__(128, 1) k(int* out) {
   __shared__ int words[100];
   words[threadIdx.x % 100] = out[threadIdx.x];
@@ -142,7 +142,7 @@ extern "C" __global__ void __launch_bounds__(128, 1) k(int* out) {
 TEST(Kernels, planted_machine_code_above_the_bound_is_refused_with_its_size) {
   MK_NEEDS_NVRTC();
   CompileRequest request = request_for(
-      Architecture::kSm90a, "extern \"C\" __global__ void planted(float* x) { x[threadIdx.x] *= 2; }", "planted.cu");
+      Architecture::sm_90a, "extern \"C\" __global__ void planted(float* x) { x[threadIdx.x] *= 2; }", "planted.cu");
   const std::size_t bytes = compile(request).cubin.size();
   request.max_code_bytes = bytes;
   EXPECT_NO_THROW(compile(request));

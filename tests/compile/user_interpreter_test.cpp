@@ -2,7 +2,7 @@
 // half that does not says where.
 #include <gmock/gmock.h>
 
-#include "jit/user_interpreter.hpp"
+#include "jit/interpreter.hpp"
 #include "support/nvrtc.hpp"
 #include "support/user_type.hpp"
 
@@ -19,7 +19,7 @@ ops::DeviceHalf rms_norm() {
 
 void expect_fit(Architecture architecture, uint32_t registers) {
   const ops::DeviceHalf half = rms_norm();
-  const CompileResult result = compile(user_interpreter_request(architecture, {&half, 1}));
+  const CompileResult result = compile(interpreter_request(architecture, {&half, 1}));
   ASSERT_EQ(result.functions.size(), 1u) << result.log;
   EXPECT_EQ(result.functions[0].name, interpreter_entry(architecture));
   EXPECT_EQ(result.functions[0].spill_store_bytes, 0u);
@@ -29,12 +29,12 @@ void expect_fit(Architecture architecture, uint32_t registers) {
 
 TEST(UserInterpreter, the_example_compiles_for_hopper_without_spills) {
   MK_NEEDS_NVRTC();
-  expect_fit(Architecture::kSm90a, 168);
+  expect_fit(Architecture::sm_90a, 168);
 }
 
 TEST(UserInterpreter, the_example_compiles_for_blackwell_without_spills) {
   MK_NEEDS_NVRTC();
-  expect_fit(Architecture::kSm100a, 128);
+  expect_fit(Architecture::sm_100a, 128);
 }
 
 TEST(UserInterpreter, a_half_that_does_not_compile_shows_the_users_file_and_line) {
@@ -43,7 +43,7 @@ TEST(UserInterpreter, a_half_that_does_not_compile_shows_the_users_file_and_line
   types.write_device_half(test::doubled_device_half("x * two"));
   const ops::DeviceHalf half{
       .name = "doubled", .structure = "Doubled", .path = types.folder / "doubled.cuh", .icode = 900, .hash = "broken"};
-  EXPECT_THAT(test::text_of_error<CompileError>([&] { user_interpreter_cubin(Architecture::kSm90a, {&half, 1}); }),
+  EXPECT_THAT(test::text_of_error<CompileError>([&] { interpreter_cubin(Architecture::sm_90a, {&half, 1}); }),
               AllOf(HasSubstr("the interpreter with doubled does not compile for sm_90a"),
                     HasSubstr((types.folder / "doubled.cuh(18)").string()), HasSubstr("two")));
 }

@@ -3,9 +3,9 @@
 
 #include <fstream>
 
-#include "jit/library_file.hpp"
+#include "jit/cubin_cache.hpp"
+#include "jit/interpreter.hpp"
 #include "jit/sources.hpp"
-#include "jit/user_interpreter.hpp"
 #include "ops/user/registry.hpp"
 #include "runtime/type_test.hpp"
 #include "support/error.hpp"
@@ -28,8 +28,7 @@ class UserTypeTest : public testing::Test {
   }
   std::string verdict(std::shared_ptr<Doubled> type) {
     ops::register_user_type(std::move(type));
-    const std::string text = text_of_error<Error>(
-        [&] { runtime::test_type("doubled", {.architectures = {program::Architecture::sm_90a}}); });
+    const std::string text = text_of_error<Error>([&] { runtime::test_type("doubled", {.target = "sm_90a"}); });
     ops::unregister_user_type("doubled");
     return text;
   }
@@ -127,10 +126,8 @@ class UserTypeCache : public UserTypeTest {
     halves_.push_back(ops::register_user_type(types_.doubled()).device_half());
   }
   ~UserTypeCache() override { set_log_sink({}); }
-  std::filesystem::path compiled() const { return jit::host_interpreter(jit::Architecture::kSm90a, halves_); }
-  bool runs() const {
-    return runtime::test_type("doubled", {.architectures = {program::Architecture::sm_90a}}).programs == 4;
-  }
+  std::filesystem::path compiled() const { return jit::host_interpreter(program::Architecture::sm_90a, halves_); }
+  bool runs() const { return runtime::test_type("doubled", {.target = "sm_90a"}).programs == 4; }
 
   std::filesystem::path cache_ = types_.folder / "cache";
   std::vector<ops::DeviceHalf> halves_;
@@ -149,13 +146,13 @@ TEST_F(UserTypeCache, a_damaged_library_is_compiled_anew_with_a_warning) {
   }
   for (const std::string& text : damaged) {
     write_file(path, text);
-    EXPECT_FALSE(jit::is_whole_library(path.stem().string().substr(10), path));
+    EXPECT_FALSE(jit::read_kept(path.stem().string().substr(10), path).has_value());
   }
   write_file(path, damaged[1]);
   EXPECT_TRUE(runs());
   EXPECT_THAT(log_, HasSubstr(fmt::format("'{}' is damaged or cannot be read: compiling anew", path.string())));
-  EXPECT_TRUE(jit::is_whole_library(path.stem().string().substr(10), path));
-  EXPECT_FALSE(jit::is_whole_library("another", path));
+  EXPECT_TRUE(jit::read_kept(path.stem().string().substr(10), path).has_value());
+  EXPECT_FALSE(jit::read_kept("another", path).has_value());
 }
 
 TEST_F(UserTypeCache, sources_that_are_missing_or_damaged_are_written_again) {

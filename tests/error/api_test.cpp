@@ -85,4 +85,11 @@ TEST(Api, an_impossible_configuration_is_named_with_its_numbers) {
   EXPECT_THAT(message_of<OptionError>([&] { small().schedule(options); }), AllOf(HasSubstr("5"), HasSubstr("2")));
 }
 
+TEST(Api, a_target_that_this_build_lacks_is_named_with_those_that_it_has) {
+  ScheduleOptions options;
+  options.target = "sm_80";
+  EXPECT_THAT(message_of<OptionError>([&] { small().schedule(options); }),
+              HasSubstr("unknown target 'sm_80'; known are sm_90a, sm_100a"));
+}
+
 }  // namespace megakittens

@@ -4,7 +4,6 @@
 
 #include <cstdlib>
 
-#include "jit/locate.hpp"
 #include "support/error.hpp"
 
 namespace megakittens::jit {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "ir/builder.hpp"
-#include "jit/user_interpreter.hpp"
+#include "jit/interpreter.hpp"
 #include "ops/icodes.hpp"
 #include "ops/user/registry.hpp"
 #include "runtime/host_run.hpp"

@@ -49,6 +49,18 @@ TEST(Api, a_built_graph_runs_and_equals_its_reference) {
   for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], want[i], 0.02) << i;
 }
 
+TEST(Api, every_target_runs_on_the_emulator) {
+  const Graph graph = layer();
+  const std::vector<HostTensor> inputs = random_inputs(graph);
+  const std::vector<float> want = graph.evaluate(inputs)[0].to_floats();
+  for (const std::string& target : targets()) {
+    ScheduleOptions options = few_sms();
+    options.target = target;
+    const std::vector<float> got = graph.schedule(options).run(inputs).outputs[0].to_floats();
+    for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], want[i], 0.02) << target << " " << i;
+  }
+}
+
 TEST(Api, a_gpu_runs_the_same_program) {
   const test::StandInDriver gpu;
   gpu.set("emulate", 1);

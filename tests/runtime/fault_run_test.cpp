@@ -20,7 +20,7 @@ class FaultRun : public testing::Test {
     std::filesystem::create_directories(folder_);
     driver_.set("emulate", 1);
     driver_.set("launch_result", 0);
-    jit::interpreter_cubin(jit::Architecture::kSm90a);  // compiled into the cache, where run_fault wants it
+    jit::interpreter_cubin(program::Architecture::sm_90a);  // compiled into the cache, where run_fault wants it
   }
   ~FaultRun() override { std::filesystem::remove_all(folder_); }
 

@@ -1,7 +1,7 @@
 // Which interpreter a program loads on a GPU, on stand-ins for the driver and for NVRTC.
 #include <gmock/gmock.h>
 
-#include "jit/user_interpreter.hpp"
+#include "jit/interpreter.hpp"
 #include "ops/user/registry.hpp"
 #include "runtime/cuda_device.hpp"
 #include "runtime/prepare.hpp"
@@ -41,20 +41,20 @@ TEST(UserInterpreter, its_machine_code_is_kept_under_a_key_of_the_users_files) {
     ops::unregister_user_type("doubled");
     return list;
   };
-  const jit::Architecture hopper = jit::Architecture::kSm90a;
-  EXPECT_EQ(jit::user_interpreter_cubin(hopper, halves()).origin, "compiled");
-  EXPECT_EQ(jit::user_interpreter_cubin(hopper, halves()).origin, "cached");
+  const program::Architecture hopper = program::Architecture::sm_90a;
+  EXPECT_EQ(jit::interpreter_cubin(hopper, halves()).origin, "compiled");
+  EXPECT_EQ(jit::interpreter_cubin(hopper, halves()).origin, "cached");
   types.write_device_half(doubled_device_half("x + x"));
-  EXPECT_EQ(jit::user_interpreter_cubin(hopper, halves()).origin, "compiled");
+  EXPECT_EQ(jit::interpreter_cubin(hopper, halves()).origin, "compiled");
 }
 
 TEST(UserInterpreter, its_machine_code_may_be_longer_than_the_standard_ones_but_not_by_any_amount) {
-  const jit::Architecture hopper = jit::Architecture::kSm90a;
+  const program::Architecture hopper = program::Architecture::sm_90a;
   const ops::DeviceHalf half{
       .name = "doubled", .structure = "Doubled", .path = "/doubled.cuh", .icode = 900, .hash = "some"};
   const std::size_t standard = jit::interpreter_request(hopper).max_code_bytes;
   EXPECT_GT(standard, 0u);
-  EXPECT_GT(jit::user_interpreter_request(hopper, {&half, 1}).max_code_bytes, standard);
+  EXPECT_GT(jit::interpreter_request(hopper, {&half, 1}).max_code_bytes, standard);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include "support/edited_interpreter.hpp"
 
-#include "jit/cubin_file.hpp"
+#include "jit/cubin_cache.hpp"
 #include "jit/interpreter.hpp"
 #include "jit/sources.hpp"
 #include "support/error.hpp"
@@ -12,7 +12,7 @@ namespace megakittens::test {
 namespace fs = std::filesystem;
 
 jit::CompileRequest edited_interpreter(const std::vector<SourceEdit>& edits) {
-  jit::CompileRequest request = jit::interpreter_request(jit::Architecture::kSm90a);
+  jit::CompileRequest request = jit::interpreter_request(program::Architecture::sm_90a);
   request.max_code_bytes = 0;  // edits and line numbers may make it longer
   for (const SourceEdit& edit : edits) {
     std::string& text = request.edited_headers[std::string(edit.file)];
@@ -29,7 +29,7 @@ jit::CompileRequest edited_interpreter(const std::vector<SourceEdit>& edits) {
 fs::path edited_cubin_path(const fs::path& folder, std::string_view kind, const std::vector<SourceEdit>& edits) {
   Hasher hasher;
   for (const SourceEdit& edit : edits) hasher.add(edit.file).add(edit.text).add(edit.replacement);
-  const std::string stem = fs::path(jit::shipped_name(jit::Architecture::kSm90a)).stem().string();
+  const std::string stem = fs::path(jit::shipped_name(program::Architecture::sm_90a)).stem().string();
   return folder / fmt::format("{}-{}{}.cubin", stem, kind, hasher.digest().hex());
 }
 
@@ -43,7 +43,7 @@ void compile_edited(const fs::path& folder, std::string_view kind, const std::ve
   fs::create_directories(folder);
   for (const fs::directory_entry& entry : fs::directory_iterator(folder))
     if (entry.path().extension() == ".cubin") fs::remove(entry.path());
-  write_file(path, jit::pack_cubin(stem.substr(stem.find('-') + 1), cubin));
+  write_file(path, jit::pack(stem.substr(stem.find('-') + 1), cubin));
 }
 
 }  // namespace megakittens::test

@@ -146,7 +146,7 @@ std::vector<CheckedProgram> gpu_fault_programs(const emulator::NamedFault& fault
 }
 
 FaultVerdict run_fault(const CheckedProgram& checked, emulator::ProgramFault fault, const FaultPlan& plan) {
-  const jit::InterpreterCubin cubin = jit::interpreter_cubin(jit::Architecture::kSm90a);
+  const jit::InterpreterCubin cubin = jit::interpreter_cubin(program::Architecture::sm_90a);
   MK_CHECK(cubin.origin == "cached", "the interpreter is {}: the faulted one was not taken", cubin.origin);
   const program::Program good = prepare(checked);
   program::Program spoilt = good;

@@ -50,7 +50,7 @@ std::optional<std::string> Doubled::unsuited(const Call& call) const {
 }
 
 TypePlan Doubled::plan(const Call& call) const {
-  const Extents4& sizes = call.operands[0].sizes;
+  const Extents& sizes = call.operands[0].sizes;
   TypePlan plan;
   for (std::int64_t row = 0; row < sizes[2]; row += 2)
     plan.tiles.push_back({0, 0, static_cast<std::int32_t>(row),
@@ -60,8 +60,8 @@ TypePlan Doubled::plan(const Call& call) const {
 }
 
 std::vector<Touch> Doubled::touches(const std::vector<OperandInfo>&, const std::vector<std::int32_t>& index) const {
-  const Extents4 lo{0, 0, index[2], 0};
-  const Extents4 hi{1, 1, index[2] + index[3], index[4]};
+  const Extents lo{0, 0, index[2], 0};
+  const Extents hi{1, 1, index[2] + index[3], index[4]};
   std::vector<Touch> touches{{.operand = 0, .lo = lo, .hi = hi}, {.operand = 1, .lo = lo, .hi = hi}};
   return change_touches ? change_touches(touches) : touches;
 }

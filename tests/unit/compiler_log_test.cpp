@@ -1,4 +1,4 @@
-#include "jit/compiler_log.hpp"
+#include "jit/compile.hpp"
 
 #include <gmock/gmock.h>
 

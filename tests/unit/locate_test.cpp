@@ -1,5 +1,5 @@
 // Where NVRTC is looked for, and in which order: on trees of empty files.
-#include "jit/locate.hpp"
+#include "jit/nvrtc.hpp"
 
 #include <gmock/gmock.h>
 #include <unistd.h>

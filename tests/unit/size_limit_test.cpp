@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "ir/builder.hpp"
-#include "ops/gemm/duration.hpp"
 #include "ops/instruction_type.hpp"
 #include "schedule/schedule.hpp"
 #include "support/error.hpp"
@@ -53,7 +52,7 @@ TEST(Duration, the_longest_product_sets_what_a_wait_may_take) {
     schedule::ScheduleOptions options;
     options.config.sms = 2;
     options.config.cluster = 1;
-    return gemm::most_clocks(schedule::schedule(b.build(), options));
+    return ops::most_clocks(schedule::schedule(b.build(), options));
   };
   // One tile: an SM's share is half of it, and two of the longest more.
   EXPECT_EQ(clocks(ir::DType::f32, 1 << 24), (std::uint64_t{1} << 34) * 5 / 2);

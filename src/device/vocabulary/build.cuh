@@ -3,6 +3,7 @@
 
 #include "device/core/types.cuh"
 #include "program/node_record.hpp"
+#include "program/targets.hpp"
 
 namespace megakittens::device {
 
@@ -14,23 +15,14 @@ inline constexpr uint32_t kFollowerWarp = 10;
 inline constexpr uint32_t kStorerWarp = 11;
 inline constexpr uint32_t kLauncherWarp = 12;
 
-/// Pages of 32 KB, for products. Hopper's consumers issue their own tensor-core work: no launcher.
-struct HopperProducts {
-  static constexpr uint32_t kWarps = 12;
-  static constexpr bool kLauncher = false;
-  static constexpr uint32_t kPages = 7;
-  static constexpr uint32_t kPageBytes = 32768;
-  static constexpr uint32_t kSlots = 2;
-};
-
-/// Blackwell: a warpgroup more, whose first warp issues tensor-core work. Accumulators live in tensor memory, so that
-/// 512 threads have registers enough.
-struct BlackwellProducts {
-  static constexpr uint32_t kWarps = 16;
-  static constexpr bool kLauncher = true;
-  static constexpr uint32_t kPages = 7;
-  static constexpr uint32_t kPageBytes = 32768;
-  static constexpr uint32_t kSlots = 2;
+/// A family's interpreter.
+template <const program::Family& F>
+struct Build {
+  static constexpr uint32_t kWarps = F.warps;
+  static constexpr bool kLauncher = F.tensor_memory;
+  static constexpr uint32_t kPages = F.pages;
+  static constexpr uint32_t kPageBytes = F.page_bytes;
+  static constexpr uint32_t kSlots = F.slots;
 };
 
 /// Stages of the ring by which loader and follower hand operands to consumers: more than any type keeps in flight.

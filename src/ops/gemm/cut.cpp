@@ -121,7 +121,7 @@ Cut best_alone(const Space& space, const program::Config& config) {
 
 Cut cut_for(const ir::Graph& graph, const Space& space, const PlanOptions& options) {
   auto whole = [&](const LoopShape& shape) { return Cut{shape, space.m, shape}; };
-  if (options.config.architecture == program::Architecture::sm_100a) return whole(kBlackwellLoop);
+  if (program::target_of(options.config.architecture).family.tensor_memory) return whole(kBlackwellLoop);
   if (options.tiling == Tiling::seed) return whole(kHopperLoops[0]);
   if (alone(graph)) return best_alone(space, options.config);
   return whole(best_in_chain(space, options.config.sms));

@@ -5,9 +5,8 @@
 
 namespace megakittens::ops::gemm {
 
-/// Clocks in which an SM works off its share of the program's products, even where they go much slower than they
-/// should, and two of the longest more. A product is one instruction a tile, however long its K: a wait behind it is no
-/// fault.
-std::uint64_t most_clocks(const program::Program& program);
+/// Clocks of a product's instruction even where it goes much slower than it should. It is one instruction a tile,
+/// however long its K: a wait behind it is no fault.
+std::uint64_t clocks_of(const program::NodeRecord& record, std::uint16_t icode);
 
 }  // namespace megakittens::ops::gemm

@@ -42,7 +42,7 @@ Form form_of(std::uint16_t icode, program::Architecture architecture) {
     return {false, n_major, true, type, kDividedRows, kDividedColumns, kDividedDepth};
   if (icode >= kIcode_gemm_medium_bf16_kmajor)
     return {false, n_major, true, type, kHopperRows, kMediumColumns, kStageDepth};
-  if (architecture == program::Architecture::sm_100a)
+  if (program::target_of(architecture).family.tensor_memory)
     return {false, n_major, false, type, kBlackwellRows, kBlackwellColumns, kStageDepth};
   return {false, n_major, false, type, kHopperRows, kHopperColumns, kStageDepth};
 }
@@ -77,7 +77,7 @@ Fault maps_fault(const program::Program& program, const NodeRecord& record, cons
 
 Fault record_fault(const program::Program& program, const NodeRecord& record, std::uint16_t icode) {
   const Form form = form_of(icode, program.config.architecture);
-  if (form.small && program.config.architecture != program::Architecture::sm_90a)
+  if (form.small && program::target_of(program.config.architecture).family.tensor_memory)
     return fmt::format("{} does not have this tile", program::name_of(program.config.architecture));
   if (record.operand_count < 3 || record.output_count != 1)
     return fmt::format("{} operands with {} outputs", record.operand_count, record.output_count);

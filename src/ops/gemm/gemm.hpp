@@ -1,6 +1,7 @@
 // Tensor-core products whose operands arrive by bulk tensor copies. A has K contiguous; B has K or N contiguous.
 #pragma once
 
+#include "ops/gemm/duration.hpp"
 #include "ops/instruction_type.hpp"
 
 namespace megakittens::ops {
@@ -10,6 +11,9 @@ class Gemm final : public InstructionType {
   std::string_view name() const override { return "gemm"; }
   std::vector<Region> regions(const program::NodeRecord& record,
                               const program::Instruction& instruction) const override;
+  std::uint64_t most_clocks(const program::NodeRecord& record, const program::Instruction& instruction) const override {
+    return gemm::clocks_of(record, instruction.icode);
+  }
   std::optional<std::string> record_fault(const program::Program& program, const program::NodeRecord& record,
                                           std::uint16_t icode) const override;
   std::optional<std::string> instruction_fault(const program::Program& program, const program::NodeRecord& record,

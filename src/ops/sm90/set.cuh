@@ -9,6 +9,8 @@
 namespace megakittens::ops::sm90 {
 
 struct Set {
+  using Build = device::Build<program::kHopper>;
+
   /// Calls f with the device half of an icode. An unknown one is taken as a noop (verified programs have none).
   template <class F>
   static MK_DEVICE void visit(uint32_t icode, F&& f) {

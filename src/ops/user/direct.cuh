@@ -4,6 +4,7 @@
 
 #include "ops/noop/device.cuh"
 #include "ops/pointwise/place.cuh"
+#include "ops/user/arguments.hpp"
 
 namespace megakittens::ops {
 
@@ -32,6 +33,32 @@ struct Direct : Quiet {
     device::speak_for_warp([&](uint32_t arrivals) { free_stage(c, 0, arrivals); });
   }
 };
+
+/// Whether the loader (`dependent` false) or the follower (true) brings operand k: the follower what waits for
+/// counters.
+template <class B>
+MK_DEVICE bool brings(const device::Context<B>& c, uint32_t k, bool dependent) {
+  uint32_t guarded = 0;
+  MK_ROLLED for (uint32_t w = 0; w < c.wait_count(); ++w) guarded |= c.guard(w);
+  return ((guarded & program::guard_bit(k)) != 0) == dependent;
+}
+
+/// Bytes from the base of operand k's window to the position in its dimensions between the first two and the last two
+/// that index words from `first` on say, one each: of a tensor with more than four dimensions. Reads the node's record.
+template <class B>
+MK_DEVICE int64_t middle_offset(const device::Context<B>& c, uint32_t k, uint32_t first) {
+  const program::NodeRecord* record = c.launch.records + c.word(program::kWordNode);
+  auto middle = [&](uint32_t j) {
+    return static_cast<uint32_t>(device::constant(&record->parameters[kUserMiddle + j / 8])) >> (4 * (j % 8)) & 15;
+  };
+  uint32_t word = 0;
+  MK_ROLLED for (uint32_t j = 0; j < k; ++j) word += 2 * middle(j);
+  const uint32_t count = middle(k);
+  int64_t elements = 0;
+  MK_ROLLED for (uint32_t d = 0; d < count; ++d) elements +=
+      int64_t{c.index(first + d)} * int64_t{device::constant(&record->reserved[word + count + d])};
+  return elements * int64_t{element_size(c.operand_word(k) & 0xff)};
+}
 
 /// 512 columns of one row, for GlobalOperand: lane l holds columns 8 l to 8 l + 7 of each half.
 struct RowPlace {

@@ -4,43 +4,41 @@
 #include <filesystem>
 
 #include "ops/common/merge.hpp"
+#include "ops/user/record.hpp"
 #include "support/error.hpp"
 #include "support/hash.hpp"
 
 namespace megakittens::ops {
 namespace {
 
+using megakittens::BulkMap;
 using megakittens::Call;
 using megakittens::OperandInfo;
 using megakittens::Touch;
+
+constexpr std::uint32_t kMostBox = 256;
+constexpr auto kMostSwizzle = static_cast<std::uint32_t>(Swizzle::b128);
+static_assert(kMostSwizzle == static_cast<std::uint32_t>(program::Swizzle::b128));
 
 bool is_name(const std::string& name) {
   auto good = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; };
   return !name.empty() && name[0] >= 'a' && name[0] <= 'z' && std::ranges::all_of(name, good);
 }
 
-/// Four dimensions, ones in front; a dimension of size 1 is never walked.
-ir::View four_dimensions(ir::View view) {
+/// At least four dimensions, ones in front; a dimension of size 1 is never walked.
+ir::View with_ones(ir::View view) {
   while (view.rank() < program::kMaxTileRank) view = view.unsqueeze(0);
   for (int d = 0; d < view.rank(); ++d)
     if (view.sizes[d] == 1) view.strides[d] = 0;
   return view;
 }
 
-OperandInfo info_of(const program::OperandRecord& record) {
-  OperandInfo info{.dtype = static_cast<DType>(record.type),
-                   .sizes = {},
-                   .strides = {},
-                   .output = (record.flags & program::kOperandOutput) != 0};
-  std::copy_n(record.sizes, program::kMaxTileRank, info.sizes.begin());
-  std::copy_n(record.strides, program::kMaxTileRank, info.strides.begin());
-  return info;
-}
-
 /// The node's operands and outputs as the type sees them, and why it cannot be shown them, if so.
 struct Shown {
   Call call;
   std::vector<ir::View> views;
+  std::vector<int> ranks;
+  std::vector<bool> bulk;
   program::NodeRecord record{};
   std::optional<std::string> problem;
 
@@ -60,31 +58,27 @@ struct Shown {
  private:
   void add(const ir::View& whole, ir::DType dtype, bool output) {
     if (problem) return;
-    const std::size_t k = views.size();
-    if (whole.rank() > program::kMaxTileRank) {
-      problem = fmt::format("operand {} has {} dimensions; users' types see at most {}: reshape it before the call", k,
-                            whole.rank(), program::kMaxTileRank);
-      return;
-    }
-    ir::View view = four_dimensions(whole);
+    ir::View view = with_ones(whole);
     for (std::int64_t size : view.sizes)
       if (size > program::kMaxExtent)
         problem = fmt::format("a dimension of {} elements is over the limit of {}", size, program::kMaxExtent);
-    if (!problem) problem = stride_problem(view, dtype);
+    if (!problem) problem = add_operand(record, view, dtype, output);
     if (problem) return;
-    record.operands[k] = operand_record(view, dtype, output);
-    record.operand_count = static_cast<std::uint16_t>(k + 1);
-    record.output_count = static_cast<std::uint16_t>(record.output_count + (output ? 1 : 0));
-    for (int d = 0; d < program::kMaxTileRank; ++d) record.extents[d] = static_cast<std::int32_t>(view.sizes[d]);
-    call.operands.push_back(info_of(record.operands[k]));
-    call.operands.back().rank = whole.rank();
+    call.operands = operands_of(record);
+    ranks.push_back(whole.rank());
+    for (std::size_t k = 0; k < ranks.size(); ++k) call.operands[k].rank = ranks[k];
+    bulk.push_back(view.rank() == program::kMaxTileRank && view.elements() > 0 &&
+                   (output ? bulk_storable(view, dtype) : bulk_suited(view, dtype)));
+    for (std::size_t k = 0; k < bulk.size(); ++k) call.operands[k].bulk = bulk[k];
     views.push_back(std::move(view));
   }
 };
 
 std::string box_text(const Touch& touch) {
-  return fmt::format("[{}:{}, {}:{}, {}:{}, {}:{}]", touch.lo[0], touch.hi[0], touch.lo[1], touch.hi[1], touch.lo[2],
-                     touch.hi[2], touch.lo[3], touch.hi[3]);
+  std::string text;
+  for (std::size_t d = 0; d < touch.lo.size(); ++d)
+    text += fmt::format("{}{}:{}", d == 0 ? "" : ", ", touch.lo[d], touch.hi[d]);
+  return "[" + text + "]";
 }
 
 /// Of one call of `touches`: every box lies in its operand. Throws UserError.
@@ -94,7 +88,11 @@ void expect_inside(const std::string& who, const std::vector<OperandInfo>& opera
     if (touch.operand < 0 || touch.operand >= static_cast<int>(operands.size()))
       throw UserError(fmt::format("{} touches operand {}; there are {}", who, touch.operand, operands.size()));
     const OperandInfo& operand = operands[static_cast<std::size_t>(touch.operand)];
-    for (int d = 0; d < program::kMaxTileRank; ++d)
+    const std::size_t rank = operand.sizes.size();
+    if (touch.lo.size() != rank || touch.hi.size() != rank)
+      throw UserError(fmt::format("{} touches a box of {} and {} dimensions of operand {}, which has {}", who,
+                                  touch.lo.size(), touch.hi.size(), touch.operand, rank));
+    for (std::size_t d = 0; d < rank; ++d)
       if (touch.lo[d] < 0 || touch.hi[d] < touch.lo[d] || touch.hi[d] > operand.sizes[d])
         throw UserError(fmt::format("{} {} {} of operand {}, outside its sizes {}", who,
                                     operand.output ? "writes" : "reads", box_text(touch), touch.operand,
@@ -115,6 +113,44 @@ void expect_position(const std::string& who, const std::vector<OperandInfo>& ope
             fmt::format("{} has index word {} at {}, operand {} has size {} there", who, d, index[d], k, size));
 }
 
+program::TensorMapDescription description_of(const program::OperandRecord& operand, const BulkMap& wanted) {
+  const std::uint32_t bytes = program::size_of(type_of(operand));
+  program::TensorMapDescription map{.storage = static_cast<std::uint32_t>(wanted.operand),
+                                    .type = type_of(operand),
+                                    .rank = program::kMaxTileRank,
+                                    .offset = operand.offset,
+                                    .box = {wanted.columns, wanted.rows, 1, 1},
+                                    .swizzle = static_cast<program::Swizzle>(wanted.swizzle)};
+  for (int d = 0; d < program::kMaxTileRank; ++d) {
+    const int own = program::kMaxTileRank - 1 - d;
+    map.sizes[d] = static_cast<std::uint64_t>(operand.sizes[own]);
+    // A dimension of size 1 has no stride of its own; any legal one serves.
+    map.strides[d] = d == 0 ? bytes : operand.sizes[own] == 1 ? 16 : operand.strides[own] * bytes;
+  }
+  return map;
+}
+
+/// Why there is no such map, or empty.
+Fault bulk_fault(const std::vector<OperandInfo>& operands, const BulkMap& wanted) {
+  const auto k = static_cast<std::size_t>(wanted.operand);
+  if (k >= operands.size())
+    return fmt::format("a tensor map is wanted of operand {}; there are {}", wanted.operand, operands.size());
+  if (!operands[k].bulk)
+    return fmt::format(
+        "a tensor map is wanted of operand {}, which is not 'bulk': refuse the call in unsuited(), or "
+        "move it by ordinary accesses",
+        k);
+  const auto swizzle = static_cast<std::uint32_t>(wanted.swizzle);
+  const std::uint32_t row = wanted.columns * program::size_of(static_cast<program::ElementType>(operands[k].dtype));
+  if (wanted.rows - 1 >= kMostBox || wanted.columns - 1 >= kMostBox || row % 16 != 0 || swizzle > kMostSwizzle ||
+      (swizzle > 0 && row > 16u << swizzle))
+    return fmt::format(
+        "the tensor map of operand {} has a box of {} x {} elements: each is 1 to {}, a row a multiple of "
+        "16 bytes and at most the swizzle's",
+        k, wanted.rows, wanted.columns, kMostBox);
+  return std::nullopt;
+}
+
 class UserPlan final : public NodePlan {
  public:
   UserPlan(const UserType& type, Shown shown, std::string what)
@@ -131,10 +167,22 @@ class UserPlan final : public NodePlan {
     if (plan.constants.size() > program::kMaxConstants)
       throw UserError(
           fmt::format("{} has {} constants; {} are possible", what_, plan.constants.size(), program::kMaxConstants));
+    constexpr std::uint64_t kMostClocks = std::uint64_t{1} << 48;
+    if (plan.clocks > kMostClocks)
+      throw UserError(fmt::format("{} takes {} clocks; {} are possible", what_, plan.clocks, kMostClocks));
+    set_clocks(record, plan.clocks);
     record.constant_count = static_cast<std::uint16_t>(plan.constants.size());
     std::ranges::copy(plan.constants, record.constants);
     for (std::size_t i = 0; i < tiles_.size(); ++i)
       expect_position(fmt::format("{}, instruction {},", what_, i), operands_, tiles_[i]);
+    for (const BulkMap& wanted : type_.maps(operands_)) {
+      if (Fault fault = bulk_fault(operands_, wanted)) throw UserError(fmt::format("{}: {}", what_, *fault));
+      program::OperandRecord& operand = record.operands[wanted.operand];
+      if (is_mapped(operand)) throw UserError(fmt::format("{}: operand {} has two maps", what_, wanted.operand));
+      operand.map = static_cast<std::uint16_t>(maps.size());
+      operand.flags |= program::kOperandBulk;
+      maps.push_back(description_of(operand, wanted));
+    }
   }
 
   InstructionPlan instruction(std::int64_t i) const override {
@@ -179,6 +227,10 @@ auto UserType::ask(const char* method, F&& f) const {
 std::vector<Touch> UserType::touches(const std::vector<OperandInfo>& operands,
                                      const std::vector<std::int32_t>& index) const {
   return ask("touches", [&] { return host_->touches(operands, index); });
+}
+
+std::vector<BulkMap> UserType::maps(const std::vector<OperandInfo>& operands) const {
+  return ask("maps", [&] { return host_->maps(operands); });
 }
 
 std::vector<Example> UserType::examples() const {
@@ -237,10 +289,32 @@ std::unique_ptr<NodePlan> UserType::plan(const ir::Graph& graph, const ir::Node&
   return plan;
 }
 
+std::optional<std::string> UserType::record_fault(const program::Program& program, const program::NodeRecord& record,
+                                                  std::uint16_t) const {
+  if (Fault fault = middle_fault(program, record)) return fault;
+  if (record.code_count > 0) return fmt::format("{} words of code, which it does not run", record.code_count);
+  const std::vector<OperandInfo> operands = operands_of(record);
+  std::vector<bool> named(operands.size(), false);
+  for (const BulkMap& wanted : maps(operands)) {
+    if (Fault fault = bulk_fault(operands, wanted)) return fault;
+    named[static_cast<std::size_t>(wanted.operand)] = true;
+    const MapShape shape{.box = {wanted.columns, wanted.rows},
+                         .swizzle = static_cast<program::Swizzle>(wanted.swizzle)};
+    if (Fault fault = map_fault(program, record, wanted.operand, shape)) return fault;
+  }
+  for (int k = 0; k < record.operand_count; ++k)
+    if (is_mapped(record.operands[k]) && !named[static_cast<std::size_t>(k)])
+      return fmt::format("operand {} has a tensor map that the type does not ask for", k);
+  return std::nullopt;
+}
+
+std::uint64_t UserType::most_clocks(const program::NodeRecord& record, const program::Instruction&) const {
+  return clocks_of(record);
+}
+
 std::vector<Region> UserType::regions(const program::NodeRecord& record,
                                       const program::Instruction& instruction) const {
-  std::vector<OperandInfo> operands;
-  for (int k = 0; k < record.operand_count; ++k) operands.push_back(info_of(record.operands[k]));
+  const std::vector<OperandInfo> operands = operands_of(record);
   const std::string who = fmt::format("instruction type '{}', instruction {},", half_.name, instruction.number);
   const std::vector<std::int32_t> index(instruction.index, instruction.index + instruction.index_count);
   expect_position(who, operands, index);
@@ -255,11 +329,12 @@ std::vector<Region> UserType::regions(const program::NodeRecord& record,
     region.write = (operand.flags & program::kOperandOutput) != 0;
     region.type = static_cast<program::ElementType>(operand.type);
     region.offset = operand.offset;
-    for (int d = 0; d < program::kMaxTileRank; ++d) {
+    const Extents& strides = operands[static_cast<std::size_t>(touch.operand)].strides;
+    for (std::size_t d = 0; d < strides.size(); ++d) {
       const std::int64_t size = touch.hi[d] - touch.lo[d];
-      region.offset += touch.lo[d] * operand.strides[d];
-      region.sizes.push_back(operand.strides[d] == 0 ? std::min<std::int64_t>(size, 1) : size);
-      region.strides.push_back(operand.strides[d]);
+      region.offset += touch.lo[d] * strides[d];
+      region.sizes.push_back(strides[d] == 0 ? std::min<std::int64_t>(size, 1) : size);
+      region.strides.push_back(strides[d]);
     }
   }
   return regions;

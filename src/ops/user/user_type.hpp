@@ -18,6 +18,7 @@ class UserType final : public InstructionType {
   const DeviceHalf& device_half() const { return half_; }
   /// What the host half says. UserError names type and method where it throws something else than an Error of ours.
   std::vector<Touch> touches(const std::vector<OperandInfo>& operands, const std::vector<std::int32_t>& index) const;
+  std::vector<BulkMap> maps(const std::vector<OperandInfo>& operands) const;
   std::vector<Example> examples() const;
   /// Of name, operation and device half: programs that were made with another one are not for this type.
   const std::string& fingerprint() const { return fingerprint_; }
@@ -30,6 +31,10 @@ class UserType final : public InstructionType {
                                  const PlanOptions& options) const override;
   std::vector<Region> regions(const program::NodeRecord& record,
                               const program::Instruction& instruction) const override;
+  /// Throws UserError where the host half raises.
+  std::optional<std::string> record_fault(const program::Program& program, const program::NodeRecord& record,
+                                          std::uint16_t icode) const override;
+  std::uint64_t most_clocks(const program::NodeRecord& record, const program::Instruction& instruction) const override;
   /// Inputs and results dense, in the order of the node's operands and outputs.
   std::vector<std::vector<float>> reference(const ir::Graph& graph, const ir::Node& node,
                                             const std::vector<std::vector<float>>& inputs) const;

@@ -1,0 +1,17 @@
+// What a users' type's node record holds besides operands and constants. Plain constants, host and device.
+#pragma once
+
+#include "program/node_record.hpp"
+
+namespace megakittens::ops {
+
+/// NodeRecord::parameters of users' types. Clocks: see TypePlan::clocks. Middle: how many dimensions each operand has
+/// beyond four, four bits each.
+inline constexpr uint32_t kUserClocksLow = 0, kUserClocksHigh = 1, kUserMiddle = 2, kUserParameters = 4;
+
+/// An operand's four dimensions in the record are its first two and its last two. For those between, the reserved words
+/// hold the sizes, then the strides in elements, operand after operand.
+inline constexpr uint32_t kUserMiddleWords = 16;
+static_assert(sizeof(program::NodeRecord::reserved) == 4 * kUserMiddleWords);
+
+}  // namespace megakittens::ops
