@@ -139,7 +139,7 @@ struct Program {
   std::vector<OutputRecord> output_records() const;
 };
 
-inline constexpr std::uint32_t kProgramVersion = 2;
+inline constexpr std::uint32_t kProgramVersion = 3;
 
 /// Binary form: magic, version, sizes, sections, checksum. from_bytes checks bounds of everything it reads and throws
 /// FormatError; from_bytes(to_bytes(p)) == p.

@@ -3,21 +3,25 @@
 #include <algorithm>
 
 #include "ops/gemm/arguments.hpp"
-#include "ops/icodes.hpp"
+#include "ops/gemm/tile.hpp"
 
 namespace megakittens::ops::gemm {
 namespace {
 
-// For each of K. Tensor cores take 16 for the largest tile; a tile without them is 128 fused multiply-adds in each of 8
-// warps, of which four run at once, and as many loads: at least 256.
-constexpr std::uint64_t kTensorCores = 32, kGeneral = 1024;
+/// For each of K: twice what the slowest tile takes.
+constexpr std::uint64_t tensor_core_clocks() {
+  std::uint64_t most = 0;
+  for (const Tile& tile : kTiles) most = std::max<std::uint64_t>(most, tile.chunk_clocks);
+  return 2 * most / kBlock;
+}
+// Without tensor cores 128 fused multiply-adds in each of 8 warps, of which four run at once, and as many loads: at
+// least 256.
+constexpr std::uint64_t kGeneralClocks = 1024;
 
 std::uint64_t clocks_of(const program::Program& program, const program::Instruction& instruction) {
-  const std::uint32_t icode = instruction.icode;
-  const bool general = icode >= kIcode_gemm_general_bf16 && icode <= kIcode_gemm_general_f32;
-  if (!general && (icode < kIcode_gemm_bf16_kmajor || icode > kIcode_gemm_narrow_f16_nmajor)) return 0;
+  if (!is_product(instruction.icode)) return 0;
   const auto depth = static_cast<std::uint64_t>(program.records[instruction.node].parameters[kDepth]);
-  return depth * (general ? kGeneral : kTensorCores);
+  return depth * (Kind(instruction.icode).general ? kGeneralClocks : tensor_core_clocks());
 }
 
 }  // namespace

@@ -49,6 +49,15 @@ class TilePlan final : public NodePlan {
   std::int64_t column_tiles_;
 };
 
-std::vector<Region> tile_regions(const program::NodeRecord& record, const program::Instruction& instruction);
+/// What the GEMM types answer alike.
+class Product : public InstructionType {
+ public:
+  std::vector<Region> regions(const program::NodeRecord& record,
+                              const program::Instruction& instruction) const override;
+  std::optional<std::string> record_fault(const program::Program& program, const program::NodeRecord& record,
+                                          std::uint16_t icode) const override;
+  std::optional<std::string> instruction_fault(const program::Program& program, const program::NodeRecord& record,
+                                               const program::Instruction& instruction) const override;
+};
 
 }  // namespace megakittens::ops::gemm
