@@ -12,19 +12,23 @@ using gemm::TileName;
 
 /// The largest, which the general types have too, and the largest of those that share smaller accumulators.
 inline constexpr TileName kWholeName = TileName::gemm, kSmallName = TileName::gemm_medium;
-inline constexpr Tile kWhole = gemm::tile_of(kWholeName);
+inline constexpr Tile kWhole = gemm::tile_of(kWholeName), kSmall = gemm::tile_of(kSmallName);
 inline constexpr uint32_t kAccumulators = kSums<kWhole>;
 static_assert(kWhole.rows == gemm::kGeneralRows && kWhole.columns == gemm::kGeneralColumns);
 
-/// Calls f with the instruction's tile as a template argument: one that has no more sums than kLast, and kLast where it
-/// is none of the others or the type is general.
-template <TileName kLast = kWholeName, class F>
+/// Whether the tile is Hopper's and has more than kAbove sums, and no more than kMost.
+template <Tile kTile, uint32_t kAbove, uint32_t kMost>
+inline constexpr bool kAmong = kTile.cores == gemm::Cores::wgmma && kSums<kTile> > kAbove&& kSums<kTile> <= kMost;
+
+/// Calls f with the instruction's tile as a template argument: one of those that have more than kAbove sums and no more
+/// than kLast, and kLast where it is none of the others or the type is general.
+template <TileName kLast = kWholeName, uint32_t kAbove = 0, class F>
 MK_DEVICE auto with_tile(const Kind& kind, F&& f) {
   constexpr Tile kLastTile = gemm::tile_of(kLast);
-#define MK_GEMM_TILE(name, ...)                                                                                \
-  if constexpr (constexpr Tile kTile = gemm::tile_of(TileName::name);                                          \
-                kTile.cores == gemm::Cores::wgmma && kTile != kLastTile && kSums<kTile> <= kSums<kLastTile>) { \
-    if (!kind.general && kind.tile == TileName::name) return f.template operator()<kTile>();                   \
+#define MK_GEMM_TILE(name, ...)                                                                           \
+  if constexpr (constexpr Tile kTile = gemm::tile_of(TileName::name);                                     \
+                kTile != kLastTile && kAmong<kTile, kAbove, kSums<kLastTile>>) {                          \
+    if (!kind.general && kind.tile == TileName::name) return f.template operator()<kTile>();              \
   }
 #include "ops/gemm/tiles.def"
   return f.template operator()<kLastTile>();
@@ -125,21 +129,13 @@ struct Gemm : Quiet {
   template <class B>
   MK_DEVICE void consume(Context<B>& c) const {
     const Kind kind = gemm::kind_of(c);
-    // Accumulators of their own, and the byte code's machine twice: where small tiles shared the large one's
-    // accumulators the assembler serialised its products (C7511).
-    if (!kind.general && kind.tile != kWholeName) {
-      Lanes<float> acc[kSums<gemm::tile_of(kSmallName)>];
-      // Every way through here sets them: else they would live between instructions (C7512).
-      if (with_tile<kSmallName>(kind, [&]<Tile kTile>() MK_INLINE { return run_tile<kTile>(c, kind, acc); })) return;
-      const TilePart part = with_tile<kSmallName>(kind, [&]<Tile kTile>() MK_INLINE { return part_of<kTile>(c); });
-      wait_writable_warp(c);
-      store_accumulators(c, acc, part);
-      return;
-    }
-    Lanes<float> acc[kAccumulators];
-    if (run_whole(c, kind, acc)) return;
-    wait_writable_warp(c);
-    store_accumulators(c, acc, part_of<kWhole>(c));
+    // Two arrays of accumulators, and the byte code's machine for each: where small tiles shared the large one's the
+    // assembler serialised its products (C7511).
+    const bool small = with_tile(kind, [&]<Tile kTile>() MK_INLINE { return kSums<kTile> <= kSums<kSmall>; });
+    if (small)
+      consume_one_of<kSmallName, 0>(c, kind);
+    else
+      consume_one_of<kWholeName, kSums<kSmall>>(c, kind);
   }
 
   template <class B>
@@ -148,9 +144,26 @@ struct Gemm : Quiet {
   }
 
  private:
+  /// Of the tiles that with_tile() finds by these arguments. Each sets the accumulators: else they would live between
+  /// instructions (C7512).
+  template <TileName kLast, uint32_t kAbove, class B>
+  static MK_DEVICE void consume_one_of(Context<B>& c, const Kind& kind) {
+    Lanes<float> acc[kSums<gemm::tile_of(kLast)>];
+    const bool stored = with_tile<kLast, kAbove>(kind, [&]<Tile kTile>() MK_INLINE {
+      if constexpr (kTile == kWhole)
+        return run_whole<kTile>(c, kind, acc);
+      else
+        return run_tile<kTile>(c, kind, acc);
+    });
+    if (stored) return;
+    const TilePart part = with_tile<kLast, kAbove>(kind, [&]<Tile kTile>() MK_INLINE { return part_of<kTile>(c); });
+    wait_writable_warp(c);
+    store_accumulators(c, acc, part);
+  }
+
   /// A 128 x 256 tile but for code that has no short epilogue: then false, and `acc` is the warp's part.
-  template <class B>
-  static MK_DEVICE bool run_whole(Context<B>& c, const Kind& kind, Lanes<float> (&acc)[kAccumulators]) {
+  template <Tile kTile, class B>
+  static MK_DEVICE bool run_whole(Context<B>& c, const Kind& kind, Lanes<float> (&acc)[kSums<kTile>]) {
     const TilePart part = part_of<kWhole>(c);
     ShortEpilogue<kWhole.columns> epilogue;
     epilogue.prepare(c, part, kWhole.rows, kWhole.columns);

@@ -159,19 +159,29 @@ MK_DEVICE bool run_tile(Context<B>& c, const Kind& kind, Lanes<float> (&acc)[kCo
     if (!c.aborted) epilogue.store(c, sums, part);
     return true;
   };
+  auto kept = [&](const auto& sums) MK_INLINE {
+    if (stored(sums)) return true;
+    MK_UNROLL for (uint32_t i = 0; i < kCount; ++i) acc[i] =
+        i < kKeptSums<kTile> ? sums[i % kKeptSums<kTile>] : Lanes<float>(0.0f);
+    return false;
+  };
+  auto multiply_rows = [&](auto& sums) MK_INLINE {
+    multiply_part<kTile>(c, kind, sums);
+    const uint32_t count = gemm::fills<kTile>(c);
+    if (count > 0) release_stage<kTile>(c, count - 1, count);
+  };
   if constexpr (kTile.divided()) {
     Lanes<float> sums[kSums<kTile>], half[kKeptSums<kTile>];
     multiply_part<kTile>(c, kind, sums);
     exchange_halves<kTile>(c, sums, half);
-    if (stored(half)) return true;
-    MK_UNROLL for (uint32_t i = 0; i < kCount; ++i) acc[i] =
-        i < kKeptSums<kTile> ? half[i % kKeptSums<kTile>] : Lanes<float>(0.0f);
-    return false;
-  } else {
-    multiply_part<kTile>(c, kind, acc);
-    const uint32_t count = gemm::fills<kTile>(c);
-    if (count > 0) release_stage<kTile>(c, count - 1, count);
+    return kept(half);
+  } else if constexpr (kSums<kTile> == kCount) {
+    multiply_rows(acc);
     return stored(acc);
+  } else {  // an array of its own: products of two widths in one are serialised (C7511)
+    Lanes<float> sums[kSums<kTile>];
+    multiply_rows(sums);
+    return kept(sums);
   }
 }
 
