@@ -16,10 +16,6 @@ inline constexpr Tile kWhole = gemm::tile_of(kWholeName), kSmall = gemm::tile_of
 inline constexpr uint32_t kAccumulators = kSums<kWhole>;
 static_assert(kWhole.rows == gemm::kGeneralRows && kWhole.columns == gemm::kGeneralColumns);
 
-/// Whether the tile is Hopper's and has more than kAbove sums, and no more than kMost.
-template <Tile kTile, uint32_t kAbove, uint32_t kMost>
-inline constexpr bool kAmong = kTile.cores == gemm::Cores::wgmma && kSums<kTile> > kAbove&& kSums<kTile> <= kMost;
-
 /// Calls f with the instruction's tile as a template argument: one of those that have more than kAbove sums and no more
 /// than kLast, and kLast where it is none of the others or the type is general.
 template <TileName kLast = kWholeName, uint32_t kAbove = 0, class F>
@@ -27,7 +23,8 @@ MK_DEVICE auto with_tile(const Kind& kind, F&& f) {
   constexpr Tile kLastTile = gemm::tile_of(kLast);
 #define MK_GEMM_TILE(name, ...)                                                                           \
   if constexpr (constexpr Tile kTile = gemm::tile_of(TileName::name);                                     \
-                kTile != kLastTile && kAmong<kTile, kAbove, kSums<kLastTile>>) {                          \
+                kTile.cores == gemm::Cores::wgmma && kTile != kLastTile && kSums<kTile> > kAbove &&       \
+                kSums<kTile> <= kSums<kLastTile>) {                                                      \
     if (!kind.general && kind.tile == TileName::name) return f.template operator()<kTile>();              \
   }
 #include "ops/gemm/tiles.def"
