@@ -6,10 +6,12 @@
 namespace megakittens::ops {
 
 enum Icode : uint16_t {
-#define MK_ICODE(name, folder, colour) kIcode_##name,
+#define MK_ICODE(name, folder) kIcode_##name,
 #include "ops/ops.def"
   kIcodeCount
 };
 static_assert(kIcode_noop == 0, "zero-filled instructions are noops");
+/// From here on the tiles of products, four each (ops/gemm/tile.hpp).
+inline constexpr uint32_t kFirstTileIcode = kIcode_gemm_general_f32 + 1;
 
 }  // namespace megakittens::ops

@@ -18,6 +18,8 @@ enum class Tiling : std::uint8_t { automatic, seed };
 struct PlanOptions {
   program::Config config;
   Tiling tiling = Tiling::automatic;
+  /// Products' tile by its name in ops/gemm/tiles.def, whatever its figures; chosen where empty.
+  std::string tile{};
 };
 
 /// A box that an instruction touches, in coordinates of NodePlan::views[operand].

@@ -23,7 +23,7 @@ struct IcodeEntry {
   std::string_view folder;
 };
 constexpr IcodeEntry kIcodes[] = {
-#define MK_ICODE(name, folder, colour) {#name, #folder},
+#define MK_ICODE(name, folder) {#name, #folder},
 #include "ops/ops.def"
 };
 

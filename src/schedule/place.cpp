@@ -37,7 +37,7 @@ PlannedInstruction planned(const PlacedNode& node, std::uint32_t instruction) {
 }
 
 Placement place(const ir::Graph& graph, const ScheduleOptions& options) {
-  const ops::PlanOptions plan_options{.config = options.config, .tiling = options.tiling};
+  const ops::PlanOptions plan_options{.config = options.config, .tiling = options.tiling, .tile = options.tile};
   const std::int64_t cluster = options.config.cluster;
   Placement placement;
   std::int64_t next = 0;

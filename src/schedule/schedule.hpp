@@ -16,6 +16,7 @@ struct ScheduleOptions {
   /// The program's name; the graph's where empty.
   std::string name;
   Resolver resolve;
+  std::string tile{};  ///< ops::PlanOptions::tile
 };
 
 /// Verifies the graph first. The program keeps every rule of schedule::verify: each dependency points to a

@@ -75,10 +75,10 @@ TEST(Blackwell, multiplies_odd_shapes_of_both_types_and_layouts) {
 }
 
 TEST(Blackwell, every_layout_and_type_has_its_main_loop) {
-  EXPECT_EQ(icode_of(product(DType::bf16, 256, 256, 64, false)), ops::kIcode_gemm_bf16_nmajor);
-  EXPECT_EQ(icode_of(product(DType::bf16, 256, 256, 64, true)), ops::kIcode_gemm_bf16_kmajor);
-  EXPECT_EQ(icode_of(product(DType::f16, 256, 256, 64, false)), ops::kIcode_gemm_f16_nmajor);
-  EXPECT_EQ(icode_of(product(DType::f16, 256, 256, 64, true)), ops::kIcode_gemm_f16_kmajor);
+  EXPECT_EQ(icode_of(product(DType::bf16, 256, 256, 64, false)), ops::kIcode_gemm_blackwell_bf16_nmajor);
+  EXPECT_EQ(icode_of(product(DType::bf16, 256, 256, 64, true)), ops::kIcode_gemm_blackwell_bf16_kmajor);
+  EXPECT_EQ(icode_of(product(DType::f16, 256, 256, 64, false)), ops::kIcode_gemm_blackwell_f16_nmajor);
+  EXPECT_EQ(icode_of(product(DType::f16, 256, 256, 64, true)), ops::kIcode_gemm_blackwell_f16_kmajor);
   EXPECT_EQ(icode_of(product(DType::bf16, 77, 33, 33, false)), ops::kIcode_gemm_general_bf16);
   EXPECT_EQ(icode_of(product(DType::f32, 64, 64, 64, false)), ops::kIcode_gemm_general_f32);
 }

@@ -12,7 +12,7 @@ constexpr std::string_view kPages = "device/vocabulary/pages.cuh", kWaits = "dev
                            kKernel = "interpreter/kernel.cuh", kRoles = "interpreter/roles.cuh",
                            kController = "interpreter/controller.cuh", kNode = "interpreter/node_registers.cuh",
                            kTiles = "ops/elementwise/device.cuh", kOperands = "ops/gemm/operands.cuh",
-                           kGemm = "ops/gemm/sm90.cuh", kDivided = "ops/gemm/sm90_divided.cuh",
+                           kGemm = "ops/gemm/sm90.cuh", kOthers = "ops/gemm/sm90_tiles.cuh",
                            kCopies = "ops/gemm/sm90_copies.cuh";
 
 struct Row {
@@ -47,9 +47,9 @@ constexpr Row kRows[] = {
     {"no-fence-for-tensor-maps",
      {kNode, "ptx::fence_proxy_tensormap_acquire_sys(maps, map, bulk && !map_of_call);", ""}},
     {"stage-released-before-wgmma-retires", {kGemm, "ptx::wgmma_wait_group<1>();", ""}},
-    {"stage-released-before-wgmma-retires", {kDivided, "ptx::wgmma_wait_group<1>();", ""}},
+    {"stage-released-before-wgmma-retires", {kOthers, "ptx::wgmma_wait_group<1>();", ""}},
     {"no-wgmma-fence", {kGemm, "ptx::wgmma_fence();", ""}},
-    {"no-wgmma-fence", {kDivided, "ptx::wgmma_fence();", ""}},
+    {"no-wgmma-fence", {kOthers, "ptx::wgmma_fence();", ""}},
     {"read-wait-before-signal",
      {kTiles, "ptx::cp_async_bulk_wait_group<0>();", "ptx::cp_async_bulk_wait_group_read<0>();"}},
     {"page-released-under-store", {kTiles, "ptx::cp_async_bulk_wait_group_read<0>();", ""}},

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "ir/builder.hpp"
+#include "ops/gemm/tile.hpp"
 #include "ops/instruction_type.hpp"
 
 namespace megakittens::test {
@@ -26,6 +27,9 @@ std::span<const TiledProduct> tiled_products() {
       {520, 136, 392, 2, {"gemm", "gemm_divided"}},
       {520, 136, 520, 4, {"gemm", "gemm_narrow"}},
       {264, 72, 1544, 2, {"gemm_medium", "gemm_narrow"}},
+      {256, 384, 64, 2, {"gemm_192"}, "gemm_192"},
+      {256, 192, 1024, 4, {"gemm_192"}, "gemm_192"},
+      {200, 328, 392, 2, {"gemm_192"}, "gemm_192"},
   };
   return products;
 }
@@ -38,6 +42,14 @@ ir::Graph graph_of(const TiledProduct& product, ir::DType dtype, bool turned) {
   if (turned) b.view = b.view.transpose(0, 1);
   builder.output(builder.relu(builder.add(builder.matmul(a, b), builder.input("bias", dtype, {product.n}))));
   return builder.build();
+}
+
+std::vector<std::string> hopper_tiles() {
+  std::vector<std::string> names;
+#define MK_GEMM_TILE(name, ...) \
+  if (ops::gemm::tile_of(ops::gemm::TileName::name).cores == ops::gemm::Cores::wgmma) names.emplace_back(#name);
+#include "ops/gemm/tiles.def"
+  return names;
 }
 
 std::set<std::string> tiles_of(const program::Program& program) {

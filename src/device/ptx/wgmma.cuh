@@ -60,19 +60,21 @@ MK_DEVICE void keep_in_order(Lanes<T> (&values)[N]) {
 template <class In, int N, bool TransB>
 MK_DEVICE void wgmma(Lanes<float> (&d)[N / 2], uint64_t descriptor_a, uint64_t descriptor_b, bool accumulate) {
   static_assert(kSame<In, Bf16> || kSame<In, F16>);
-  static_assert(N == 8 || N == 16 || N == 32 || N == 64 || N == 128 || N == 256);
+  static_assert(N == 8 || N == 16 || N == 32 || N == 64 || N == 128 || N == 192 || N == 256);
   constexpr bool kBf = kSame<In, Bf16>;
   if constexpr (kBf && N == 8) MK_WGMMA(8, 4, "bf16", 4, 5, 6, 7);
   if constexpr (kBf && N == 16) MK_WGMMA(16, 8, "bf16", 8, 9, 10, 11);
   if constexpr (kBf && N == 32) MK_WGMMA(32, 16, "bf16", 16, 17, 18, 19);
   if constexpr (kBf && N == 64) MK_WGMMA(64, 32, "bf16", 32, 33, 34, 35);
   if constexpr (kBf && N == 128) MK_WGMMA(128, 64, "bf16", 64, 65, 66, 67);
+  if constexpr (kBf && N == 192) MK_WGMMA(192, 96, "bf16", 96, 97, 98, 99);
   if constexpr (kBf && N == 256) MK_WGMMA(256, 128, "bf16", 128, 129, 130, 131);
   if constexpr (!kBf && N == 8) MK_WGMMA(8, 4, "f16", 4, 5, 6, 7);
   if constexpr (!kBf && N == 16) MK_WGMMA(16, 8, "f16", 8, 9, 10, 11);
   if constexpr (!kBf && N == 32) MK_WGMMA(32, 16, "f16", 16, 17, 18, 19);
   if constexpr (!kBf && N == 64) MK_WGMMA(64, 32, "f16", 32, 33, 34, 35);
   if constexpr (!kBf && N == 128) MK_WGMMA(128, 64, "f16", 64, 65, 66, 67);
+  if constexpr (!kBf && N == 192) MK_WGMMA(192, 96, "f16", 96, 97, 98, 99);
   if constexpr (!kBf && N == 256) MK_WGMMA(256, 128, "f16", 128, 129, 130, 131);
 }
 

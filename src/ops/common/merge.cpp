@@ -87,6 +87,24 @@ std::optional<std::string> stride_problem(const ir::View& view, ir::DType dtype)
                      INT32_MAX);
 }
 
+program::TensorMapDescription tensor_map(const ir::View& view, ir::DType dtype, int operand, std::uint32_t columns,
+                                         std::uint32_t rows, program::Swizzle swizzle) {
+  const int bytes = ir::size_of(dtype);
+  program::TensorMapDescription map{.storage = static_cast<std::uint32_t>(operand),
+                                    .type = dtype,
+                                    .rank = 4,
+                                    .offset = view.offset,
+                                    .box = {columns, rows, 1, 1},
+                                    .swizzle = swizzle};
+  for (int d = 0; d < 4; ++d) {
+    const bool single = view.sizes[3 - d] == 1 || view.strides[3 - d] == 0;
+    map.sizes[d] = single ? 1 : static_cast<std::uint64_t>(view.sizes[3 - d]);
+    // A dimension of one element has no stride of its own; any legal one serves.
+    map.strides[d] = d == 0 ? bytes : single ? 16 : view.strides[3 - d] * bytes;
+  }
+  return map;
+}
+
 bool bulk_suited(const ir::View& view, ir::DType dtype, bool broadcast_batch) {
   int bytes = ir::size_of(dtype);
   if (view.offset * bytes % 16 != 0) return false;

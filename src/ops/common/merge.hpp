@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ir/graph.hpp"
-#include "program/node_record.hpp"
+#include "program/program.hpp"
 
 namespace megakittens::ops {
 
@@ -31,6 +31,11 @@ program::OperandRecord operand_record(const ir::View& view, ir::DType dtype, boo
 /// Why an operand's steps do not fit what a slot holds of it (32 bits for the bytes from column to column); empty where
 /// they do.
 std::optional<std::string> stride_problem(const ir::View& view, ir::DType dtype);
+
+/// The map of a rank-4 view for bulk copies of `columns` x `rows` elements of its last two dimensions, which has one
+/// element where the view is broadcast. `operand` stands for its storage until scheduled.
+program::TensorMapDescription tensor_map(const ir::View& view, ir::DType dtype, int operand, std::uint32_t columns,
+                                         std::uint32_t rows, program::Swizzle swizzle);
 
 /// Bulk tensor copies take it: last stride 1, other strides and the offset multiples of 16 bytes. With
 /// `broadcast_batch` the first two dimensions may be broadcast: their map has one element there.

@@ -12,7 +12,7 @@ enum Index { kOuter0, kOuter1, kRow, kColumn, kRows, kColumns, kShape, kSlotByte
 
 /// A tile is `kTileColumns` wide; a chunk of byte code covers 4 rows of it, or one row of 512 columns where the
 /// record's space has a single row.
-inline constexpr int32_t kTileColumns = 128;
+inline constexpr int32_t kTileColumns = 128, kMostTileRows = 128;
 inline constexpr int32_t kChunkRows = 4;
 inline constexpr int32_t kLongRow = 512;
 

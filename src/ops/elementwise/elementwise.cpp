@@ -51,25 +51,6 @@ std::optional<Slots> assign_slots(const Space& space) {
   return slots;
 }
 
-program::TensorMapDescription map_of(const Space& space, int k, int rows) {
-  const ir::View& view = space.views[k];
-  int bytes = ir::size_of(space.types[k]);
-  program::TensorMapDescription map;
-  map.storage = static_cast<std::uint32_t>(k);
-  map.type = space.types[k];
-  map.rank = 4;
-  map.offset = view.offset;
-  for (int d = 0; d < 4; ++d) {
-    map.sizes[d] = static_cast<std::uint64_t>(view.sizes[3 - d]);
-    // A dimension of size 1 has no stride of its own; any legal one serves.
-    map.strides[d] = d == 0 ? bytes : view.sizes[3 - d] == 1 ? 16 : view.strides[3 - d] * bytes;
-    map.box[d] = 1;
-  }
-  map.box[0] = kTileColumns;
-  map.box[1] = static_cast<std::uint32_t>(rows);
-  return map;
-}
-
 }  // namespace
 
 std::vector<Region> Elementwise::regions(const program::NodeRecord& record,
@@ -113,7 +94,7 @@ std::unique_ptr<NodePlan> Elementwise::plan(const ir::Graph& graph, const ir::No
   const ir::Extents& sizes = space.views[0].sizes;
   int pages = static_cast<int>(options.config.pages);
   int page_bytes = static_cast<int>(options.config.page_bytes);
-  int tile_rows = 128;
+  int tile_rows = kMostTileRows;
   auto slot_bytes = [&] { return tile_rows * kTileColumns * slots.largest_element; };
   auto tiles_that_fit = [&] {
     return slot_bytes() > page_bytes ? 0 : page_bytes / slot_bytes() * pages / slots.per_tile;
@@ -142,7 +123,8 @@ std::unique_ptr<NodePlan> Elementwise::plan(const ir::Graph& graph, const ir::No
     if (!slots.mapped[k]) continue;
     space.record.operands[k].map = static_cast<std::uint16_t>(maps.size());
     space.record.operands[k].flags |= program::kOperandBulk;
-    maps.push_back(map_of(space, static_cast<int>(k), tile_rows));
+    maps.push_back(tensor_map(space.views[k], space.types[k], static_cast<int>(k), kTileColumns,
+                              static_cast<std::uint32_t>(tile_rows), program::Swizzle::none));
   }
   auto plan = std::make_unique<RectanglePlan>(std::move(space), tile_rows, std::int64_t{kTileColumns} * tiles, shape);
   plan->icode = kIcode_elementwise;

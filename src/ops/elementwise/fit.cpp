@@ -12,8 +12,6 @@ namespace {
 using program::ElementType;
 using program::NodeRecord;
 
-constexpr std::uint32_t kMostTileRows = 128;
-
 int first_mapped(const NodeRecord& record) {
   int k = 0;
   while (k < record.operand_count && !is_mapped(record.operands[k])) ++k;
@@ -29,7 +27,7 @@ Fault tiled_fault(const program::Program& program, const NodeRecord& record) {
   if (first_mapped(record) == record.operand_count) return "no operand has a tensor map";
   if (record.extents[2] == 1) return "its space is a single row";
   const std::uint32_t rows = tile_rows(program, record);
-  if (rows > kMostTileRows || rows % kChunkRows != 0) return fmt::format("tiles of {} rows", rows);
+  if (rows > std::uint32_t{kMostTileRows} || rows % kChunkRows != 0) return fmt::format("tiles of {} rows", rows);
   for (int k = 0; k < record.operand_count; ++k)
     if (is_mapped(record.operands[k]) || is_output(record, k))
       if (Fault fault = map_fault(program, record, k, {.box = {kTileColumns, rows}})) return fault;

@@ -42,7 +42,7 @@ std::unique_ptr<NodePlan> ElementwiseGeneral::plan(const ir::Graph& graph, const
   const ir::Extents& sizes = space.views[0].sizes;
   if (single_row)
     while (columns > kLongRow && sizes[0] * sizes[1] * sizes[3] / columns < options.config.sms) columns /= 2;
-  std::int64_t rows = single_row ? 1 : rows_for_parallelism(sizes, columns, 128, 8, options.config.sms);
+  std::int64_t rows = single_row ? 1 : rows_for_parallelism(sizes, columns, kMostTileRows, 8, options.config.sms);
   std::vector<std::int32_t> shape{shape_word(space, 0)};
   auto plan = std::make_unique<RectanglePlan>(std::move(space), rows, columns, shape);
   plan->icode = kIcode_elementwise_general;

@@ -1,18 +1,30 @@
 #include "ops/gemm/cut.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
-#include "ops/gemm/arguments.hpp"
+#include "support/error.hpp"
 
 namespace megakittens::ops::gemm {
 namespace {
 
-/// From the largest to the smallest.
-constexpr LoopShape kHopperLoops[] = {{Loop::hopper, kHopperRows, kHopperColumns, 5700, 1024},
-                                      {Loop::medium, kHopperRows, kMediumColumns, 4100, 512},
-                                      {Loop::divided, kDividedRows, kDividedColumns, 3900, 384},
-                                      {Loop::narrow, kDividedRows, kNarrowColumns, 3400, 256}};
-constexpr LoopShape kBlackwellLoop = {Loop::blackwell, kBlackwellRows, kBlackwellColumns, 0, 0};
+/// What there is to choose from, from the largest to the smallest.
+std::vector<TileName> choices(Cores cores) {
+  std::vector<TileName> names;
+  for (std::size_t i = 0; i < std::size(kTiles); ++i)
+    if (kTiles[i].cores == cores && !kTiles[i].on_request) names.push_back(static_cast<TileName>(i));
+  std::ranges::stable_sort(names, std::greater(),
+                           [](TileName name) { return tile_of(name).rows * tile_of(name).columns; });
+  return names;
+}
+
+TileName tile_named(std::string_view text, Cores cores) {
+#define MK_GEMM_TILE(name, ...) \
+  if (text == #name && tile_of(TileName::name).cores == cores) return TileName::name;
+#include "ops/gemm/tiles.def"
+  throw OptionError(fmt::format("there is no tile '{}' for this architecture", text));
+}
 
 /// An SM's first tile of another shape takes so much longer.
 constexpr double kChangeClocks = 4000;
@@ -36,9 +48,10 @@ struct Run {
   double clocks = 0;  // of one
 };
 
-Run run_of(const Space& space, const LoopShape& shape, std::int64_t rows) {
-  return {space.outer0 * space.outer1 * divide_up(rows, shape.rows) * divide_up(space.n, shape.columns),
-          static_cast<double>(shape.fixed_clocks + divide_up(space.k, kStageDepth) * shape.chunk_clocks)};
+Run run_of(const Space& space, TileName name, std::int64_t rows) {
+  const Tile& tile = tile_of(name);
+  return {space.outer0 * space.outer1 * divide_up(rows, tile.rows) * divide_up(space.n, tile.columns),
+          static_cast<double>(tile.fixed_clocks + divide_up(space.k, kBlock) * tile.chunk_clocks)};
 }
 
 /// Until the last SM is done: SM i takes tiles i, i + SMs, ... of the list.
@@ -57,11 +70,12 @@ double clocks_alone(const Run& upper, const Run& lower, std::int64_t sms) {
 
 /// Until three such products are done of which each reads the rows of the one before: by going through their tiles as
 /// the SMs do.
-double clocks_in_chain(const Space& space, const LoopShape& shape, std::int64_t sms) {
-  const Run run = run_of(space, shape, space.m);
+double clocks_in_chain(const Space& space, TileName name, std::int64_t sms) {
+  const Run run = run_of(space, name, space.m);
   if (run.tiles > kManyRounds * sms)
     return kChainProducts * static_cast<double>(run.tiles) * run.clocks / static_cast<double>(sms);
-  const std::int64_t row_tiles = divide_up(space.m, shape.rows), column_tiles = divide_up(space.n, shape.columns);
+  const std::int64_t row_tiles = divide_up(space.m, tile_of(name).rows),
+                     column_tiles = divide_up(space.n, tile_of(name).columns);
   const std::int64_t batches = space.outer0 * space.outer1;
   std::vector<std::size_t> band_of;  // a tile's row of tiles, over the whole batch
   for (std::int64_t batch = 0; batch < batches; ++batch)
@@ -92,21 +106,22 @@ bool alone(const ir::Graph& graph) {
   return std::find_if(std::next(first), graph.nodes.end(), is_product) == graph.nodes.end();
 }
 
-const LoopShape& best_in_chain(const Space& space, std::int64_t sms) {
-  auto clocks = [&](const LoopShape& shape) { return clocks_in_chain(space, shape, sms); };
-  return *std::ranges::min_element(kHopperLoops, {}, clocks);
+Cut best_in_chain(const Space& space, const std::vector<TileName>& tiles, std::int64_t sms) {
+  auto clocks = [&](TileName name) { return clocks_in_chain(space, name, sms); };
+  const TileName best = *std::ranges::min_element(tiles, {}, clocks);
+  return {best, space.m, best};
 }
 
-Cut best_alone(const Space& space, const program::Config& config) {
+Cut best_alone(const Space& space, const std::vector<TileName>& tiles, const program::Config& config) {
   const std::int64_t sms = config.sms;
-  auto whole = [&](const LoopShape& shape) { return clocks_alone(run_of(space, shape, space.m), {}, sms); };
-  const LoopShape& one = *std::ranges::min_element(kHopperLoops, {}, whole);
+  auto whole = [&](TileName name) { return clocks_alone(run_of(space, name, space.m), {}, sms); };
+  const TileName one = *std::ranges::min_element(tiles, {}, whole);
   Cut best{one, space.m, one};
-  if (run_of(space, kHopperLoops[0], space.m).tiles > kManyRoundsAlone * sms) return best;
+  if (run_of(space, tiles[0], space.m).tiles > kManyRoundsAlone * sms) return best;
   double least = kWorthTwoShapes * whole(one);
-  for (const LoopShape* upper = std::begin(kHopperLoops); upper != std::end(kHopperLoops); ++upper)
-    for (const LoopShape* lower = upper + 1; lower != std::end(kHopperLoops); ++lower)
-      for (std::int64_t rows = upper->rows; rows < space.m; rows += upper->rows) {
+  for (auto upper = tiles.begin(); upper != tiles.end(); ++upper)
+    for (auto lower = upper + 1; lower != tiles.end(); ++lower)
+      for (std::int64_t rows = tile_of(*upper).rows; rows < space.m; rows += tile_of(*upper).rows) {
         const Run first = run_of(space, *upper, rows);
         if (first.tiles % config.cluster != 0) continue;  // a pair works on tiles of one shape
         const double clocks = clocks_alone(first, run_of(space, *lower, space.m - rows), sms);
@@ -119,12 +134,16 @@ Cut best_alone(const Space& space, const program::Config& config) {
 
 }  // namespace
 
+Cores cores_of(program::Architecture architecture) {
+  return program::target_of(architecture).family.tensor_memory ? Cores::tcgen05 : Cores::wgmma;
+}
+
 Cut cut_for(const ir::Graph& graph, const Space& space, const PlanOptions& options) {
-  auto whole = [&](const LoopShape& shape) { return Cut{shape, space.m, shape}; };
-  if (program::target_of(options.config.architecture).family.tensor_memory) return whole(kBlackwellLoop);
-  if (options.tiling == Tiling::seed) return whole(kHopperLoops[0]);
-  if (alone(graph)) return best_alone(space, options.config);
-  return whole(best_in_chain(space, options.config.sms));
+  const Cores cores = cores_of(options.config.architecture);
+  const std::vector<TileName> tiles =
+      options.tile.empty() ? choices(cores) : std::vector{tile_named(options.tile, cores)};
+  if (tiles.size() == 1 || options.tiling == Tiling::seed) return {tiles[0], space.m, tiles[0]};
+  return alone(graph) ? best_alone(space, tiles, options.config) : best_in_chain(space, tiles, options.config.sms);
 }
 
 }  // namespace megakittens::ops::gemm

@@ -4,6 +4,7 @@
 
 #include "ops/gemm/arguments.hpp"
 #include "ops/gemm/staging.cuh"
+#include "ops/gemm/tile.hpp"
 
 namespace megakittens::ops::exact {
 
@@ -21,7 +22,7 @@ MK_DEVICE void multiply(device::Context<B>& c, const StridedMatrix& a, const Str
   const Lanes<uint32_t> right_address = (lane & 3u) * 8u + page_b;
   MK_ROLLED for (int32_t k = 0; k < a.depth; k += static_cast<int32_t>(kDepth)) {
     if (!c.aborted) {
-      stage_float(c, a, c.index(gemm::kRow), k, gemm::kHopperRows, page_a, kRowBytesA, 4);
+      stage_float(c, a, c.index(gemm::kRow), k, gemm::kGeneralRows, page_a, kRowBytesA, 4);
       stage_float(c, b, c.index(gemm::kColumn) + first, k, kColumns, page_b, 4, kRowBytesB);
     }
     sync_consumers(c);

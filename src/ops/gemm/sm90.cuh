@@ -1,42 +1,44 @@
 // Hopper's device half of all GEMM icodes. Here: both warpgroups on one 128 x 256 tile, four stages of 64 along K.
-// Smaller products have smaller tiles (sm90_medium.cuh, sm90_divided.cuh). Main loops differ by type and layout; the
-// epilogue is one. Page 6 is passed on.
+// Other tiles: sm90_tiles.cuh. Main loops differ by type and layout; the epilogue is one.
 #pragma once
 
-#include "device/arch/sm90/descriptor.cuh"
-#include "ops/gemm/arguments.hpp"
-#include "ops/gemm/epilogue.cuh"
 #include "ops/gemm/exact.cuh"
-#include "ops/gemm/operands.cuh"
-#include "ops/gemm/short_epilogue.cuh"
 #include "ops/gemm/sm90_copies.cuh"
-#include "ops/gemm/sm90_divided.cuh"
-#include "ops/gemm/sm90_medium.cuh"
+#include "ops/gemm/sm90_tiles.cuh"
 
 namespace megakittens::ops::sm90 {
 
-using device::Context;
-using device::Lanes;
-using gemm::Kind;
+using gemm::TileName;
 
-inline constexpr uint32_t kRowsA = 128, kColumnsB = 256;
-inline constexpr uint32_t kAccumulators = kColumnsB / 2;  ///< a lane's share of 64 x 256
+/// The largest, which the general types have too, and the largest of those that share smaller accumulators.
+inline constexpr TileName kWholeName = TileName::gemm, kSmallName = TileName::gemm_medium;
+inline constexpr Tile kWhole = gemm::tile_of(kWholeName), kSmall = gemm::tile_of(kSmallName);
+inline constexpr uint32_t kAccumulators = kSums<kWhole>;
+static_assert(kWhole.rows == gemm::kGeneralRows && kWhole.columns == gemm::kGeneralColumns);
 
-using WideTile = DividedTile<gemm::kDividedColumns, Pages>;
-using NarrowTile = DividedTile<gemm::kNarrowColumns, StagePages>;
-
-struct Tile : Pages {
-  static constexpr uint32_t kRows = kRowsA, kColumns = kColumnsB, kDepth = gemm::kStageDepth;
-};
+/// Calls f with the instruction's tile as a template argument: one of those that have more than kAbove sums and no more
+/// than kLast, and kLast where it is none of the others or the type is general.
+template <TileName kLast = kWholeName, uint32_t kAbove = 0, class F>
+MK_DEVICE auto with_tile(const Kind& kind, F&& f) {
+  constexpr Tile kLastTile = gemm::tile_of(kLast);
+#define MK_GEMM_TILE(name, ...)                                                                           \
+  if constexpr (constexpr Tile kTile = gemm::tile_of(TileName::name);                                     \
+                kTile.cores == gemm::Cores::wgmma && kTile != kLastTile && kSums<kTile> > kAbove &&       \
+                kSums<kTile> <= kSums<kLastTile>) {                                                      \
+    if (!kind.general && kind.tile == TileName::name) return f.template operator()<kTile>();              \
+  }
+#include "ops/gemm/tiles.def"
+  return f.template operator()<kLastTile>();
+}
 
 /// Both operands' next 64 of K by ordinary loads, K contiguous in shared memory. All consumer warps.
 template <class B>
 MK_DEVICE void stage_chunk(Context<B>& c, uint32_t k) {
   if (!c.aborted) {
-    const int32_t depth = static_cast<int32_t>(k) * gemm::kStageDepth;
+    const int32_t depth = static_cast<int32_t>(k * kWhole.depth);
     const uint32_t pages = c.page_map();
-    stage_16bit(c, matrix_a(c), c.index(gemm::kRow), depth, kRowsA, address_a<Tile>(c, pages, 0));
-    stage_16bit(c, matrix_b(c), c.index(gemm::kColumn), depth, kColumnsB, address_b<Tile>(c, pages, 0));
+    stage_16bit(c, matrix_a(c), c.index(gemm::kRow), depth, kWhole.rows, gemm::address_a<kWhole>(c, pages, 0));
+    stage_16bit(c, matrix_b(c), c.index(gemm::kColumn), depth, kWhole.columns, gemm::address_b<kWhole>(c, pages, 0));
   }
   ptx::fence_proxy_async_shared_cta();  // ordinary stores, then tensor-core reads (row 6); and row 3 after the last
   sync_consumers(c);
@@ -51,19 +53,22 @@ MK_DEVICE void multiply(Context<B>& c, bool staged, Lanes<float> (&acc)[kAccumul
   using namespace megakittens::sm90;
   using device::Swizzle;
   constexpr uint32_t kStepB = kTransB ? k_step_n_major(Swizzle::k128B) : k_step_k_major();
-  const uint32_t warpgroup = c.warp / 4, count = gemm::stages<Tile>(c);
+  const uint32_t warpgroup = c.warp / 4, count = gemm::fills<kWhole>(c);
   auto chunk = [&](uint32_t k, bool first) MK_INLINE {
     if (staged)
       stage_chunk(c, k);
     else
       wait_stage_full_warp(c, k);
-    const uint32_t stage = staged ? 0 : k % Tile::kStages;
-    const uint32_t pages = c.page_map(), at_b = address_b<Tile>(c, pages, stage);
-    const uint64_t a = k_major(address_a<Tile>(c, pages, stage) + warpgroup * (Tile::kBytesA / 2), Swizzle::k128B);
-    const uint64_t b = kTransB ? n_major(at_b, Swizzle::k128B, 8192) : k_major(at_b, Swizzle::k128B);
+    const uint32_t stage = staged ? 0 : k % kWhole.stages;
+    const uint32_t pages = c.page_map(), at_b = gemm::address_b<kWhole>(c, pages, stage);
+    const uint64_t a =
+        k_major(gemm::address_a<kWhole>(c, pages, stage) + warpgroup * (kWhole.bytes_a() / 2), Swizzle::k128B);
+    const uint64_t b =
+        kTransB ? n_major(at_b, Swizzle::k128B, kWhole.depth * gemm::kBlockRowBytes) : k_major(at_b, Swizzle::k128B);
     ptx::wgmma_fence();  // row 25
-    MK_UNROLL for (uint32_t step = 0; step < gemm::kStageDepth / 16; ++step) ptx::wgmma<In, kColumnsB, kTransB>(
-        acc, advance(a, step * k_step_k_major()), advance(b, step * kStepB), !first || step > 0);
+    MK_UNROLL for (uint32_t step = 0; step < kWhole.depth / 16; ++step)
+        ptx::wgmma<In, static_cast<int>(kWhole.columns), kTransB>(acc, advance(a, step * k_step_k_major()),
+                                                                  advance(b, step * kStepB), !first || step > 0);
     ptx::wgmma_commit_group();
     if (staged) {
       ptx::wgmma_wait_group<0>();
@@ -75,51 +80,44 @@ MK_DEVICE void multiply(Context<B>& c, bool staged, Lanes<float> (&acc)[kAccumul
     chunk(k, false);
     if (!staged) {
       ptx::wgmma_wait_group<1>();
-      release_stage<Tile>(c, k - 1, count);
+      release_stage<kWhole>(c, k - 1, count);
     }
   }
   ptx::wgmma_wait_group<0>();
   ptx::keep_in_order(acc);
-  if (!staged) release_stage<Tile>(c, count - 1, count);
+  if (!staged) release_stage<kWhole>(c, count - 1, count);
 }
 
 /// The two pages of the general types: A's and B's staging.
-inline constexpr uint32_t kGeneralPageA = Pages::kFirstPageA, kGeneralPageB = 0;
+inline constexpr uint32_t kGeneralPageA = kWhole.page_a(0), kGeneralPageB = kWhole.page_b(0);
 
 struct Gemm : Quiet {
   template <class B>
   MK_DEVICE uint32_t ring_stages(const Context<B>& c) const {
-    const Kind kind(c);
-    return kind.general ? 1 : kind.divided ? gemm::stages<WideTile>(c) : gemm::stages<Tile>(c);
+    const Kind kind = gemm::kind_of(c);
+    if (kind.general) return 1;
+    return with_tile(kind, [&]<Tile kTile>() MK_INLINE { return gemm::fills<kTile>(c); });
   }
 
   template <class B>
   MK_DEVICE void bring(Context<B>& c, bool dependent) const {
-    const Kind kind(c);
-    if (kind.general)
-      gemm::bring_nothing(c, dependent);
-    else if (kind.narrow)
-      bring_together<NarrowTile>(c, dependent);
-    else if (kind.divided)
-      gemm::bring<WideTile>(c, dependent);
-    else if (kind.medium)
-      gemm::bring<MediumTile>(c, dependent);
-    else
-      gemm::bring<Tile>(c, dependent);
+    const Kind kind = gemm::kind_of(c);
+    if (kind.general) return gemm::bring_nothing(c, dependent);
+    with_tile(kind, [&]<Tile kTile>() MK_INLINE {
+      if constexpr (kTile.together() && kTile.divided())
+        bring_together<kTile>(c, dependent);
+      else
+        gemm::bring<kTile>(c, dependent);
+    });
   }
 
   /// Passes on the pages that this instruction does not use.
   template <class B>
   MK_DEVICE void store(Context<B>& c) const {
-    const Kind kind(c);
+    const Kind kind = gemm::kind_of(c);
     const uint32_t count = ring_stages(c);
     MK_ROLLED for (uint32_t lid = 0; lid < B::kPages; ++lid) {
-      const bool used =
-          kind.general   ? lid == kGeneralPageA || lid == kGeneralPageB
-          : kind.divided ? lid == kPageSums || (kind.narrow ? NarrowTile::used(lid, count) : WideTile::used(lid, count))
-          : kind.medium  ? MediumTile::used(lid, count)
-                         : Tile::used(lid, count);
-      if (used) continue;
+      if (with_tile(kind, [&]<Tile kTile>() MK_INLINE { return kTile.uses(lid, count); })) continue;
       wait_page(c, lid);
       finish_page(c, lid);
     }
@@ -127,45 +125,45 @@ struct Gemm : Quiet {
 
   template <class B>
   MK_DEVICE void consume(Context<B>& c) const {
-    const Kind kind(c);
-    // Accumulators of their own, and the byte code's machine twice: where small tiles shared the large one's
-    // accumulators the assembler serialised its products (C7511).
-    if (kind.divided || kind.medium) {
-      Lanes<float> acc[MediumTile::kSums];
-      const bool stored = kind.narrow    ? run_divided<NarrowTile>(c, kind, acc)
-                          : kind.divided ? run_divided<WideTile>(c, kind, acc)
-                                         : run_medium(c, kind, acc);
-      if (stored) return;
-      const TilePart part = kind.narrow    ? divided_part<NarrowTile>(c)
-                            : kind.divided ? divided_part<WideTile>(c)
-                                           : medium_part(c);
-      wait_writable_warp(c);
-      store_accumulators(c, acc, part);
-      return;
-    }
-    Lanes<float> acc[kAccumulators];
-    if (run_whole(c, kind, acc)) return;
-    wait_writable_warp(c);
-    store_accumulators(c, acc, whole_part(c));
+    const Kind kind = gemm::kind_of(c);
+    // Two arrays of accumulators, and the byte code's machine for each: where small tiles shared the large one's the
+    // assembler serialised its products (C7511).
+    const bool small = with_tile(kind, [&]<Tile kTile>() MK_INLINE { return kSums<kTile> <= kSums<kSmall>; });
+    if (small)
+      consume_one_of<kSmallName, 0>(c, kind);
+    else
+      consume_one_of<kWholeName, kSums<kSmall>>(c, kind);
   }
 
   template <class B>
   MK_DEVICE void consumed(Context<B>& c) const {
-    if (Kind(c).divided) finish_sums(c);
+    if (with_tile(gemm::kind_of(c), [&]<Tile kTile>() MK_INLINE { return kTile.divided(); })) finish_sums(c);
   }
 
  private:
-  template <class B>
-  static MK_DEVICE TilePart whole_part(const Context<B>& c) {
-    return {c.warp * 16, 0, kColumnsB};
+  /// Of the tiles that with_tile() finds by these arguments. Each sets the accumulators: else they would live between
+  /// instructions (C7512).
+  template <TileName kLast, uint32_t kAbove, class B>
+  static MK_DEVICE void consume_one_of(Context<B>& c, const Kind& kind) {
+    Lanes<float> acc[kSums<gemm::tile_of(kLast)>];
+    const bool stored = with_tile<kLast, kAbove>(kind, [&]<Tile kTile>() MK_INLINE {
+      if constexpr (kTile == kWhole)
+        return run_whole<kTile>(c, kind, acc);
+      else
+        return run_tile<kTile>(c, kind, acc);
+    });
+    if (stored) return;
+    const TilePart part = with_tile<kLast, kAbove>(kind, [&]<Tile kTile>() MK_INLINE { return part_of<kTile>(c); });
+    wait_writable_warp(c);
+    store_accumulators(c, acc, part);
   }
 
   /// A 128 x 256 tile but for code that has no short epilogue: then false, and `acc` is the warp's part.
-  template <class B>
-  static MK_DEVICE bool run_whole(Context<B>& c, const Kind& kind, Lanes<float> (&acc)[kAccumulators]) {
-    const TilePart part = whole_part(c);
-    ShortEpilogue<kColumnsB> epilogue;
-    epilogue.prepare(c, part, kRowsA, kColumnsB);
+  template <Tile kTile, class B>
+  static MK_DEVICE bool run_whole(Context<B>& c, const Kind& kind, Lanes<float> (&acc)[kSums<kTile>]) {
+    const TilePart part = part_of<kWhole>(c);
+    ShortEpilogue<kWhole.columns> epilogue;
+    epilogue.prepare(c, part, kWhole.rows, kWhole.columns);
     wait_stage_full_warp(c, 0);
     if (c.aborted) epilogue.add = false;
     epilogue.prefetch_before();
@@ -175,8 +173,8 @@ struct Gemm : Quiet {
     }
     if (kind.exact) {
       MK_UNROLL for (uint32_t i = 0; i < kAccumulators; ++i) acc[i] = 0.0f;
-      exact::multiply<kColumnsB>(c, matrix_a(c), matrix_b(c), c.page_address(kGeneralPageA),
-                                 c.page_address(kGeneralPageB), acc);
+      exact::multiply<static_cast<int>(kWhole.columns)>(c, matrix_a(c), matrix_b(c), c.page_address(kGeneralPageA),
+                                                        c.page_address(kGeneralPageB), acc);
     } else if (kind.n_major) {
       if (kind.f16)
         multiply<device::F16, true>(c, false, acc);

@@ -1,19 +1,22 @@
-// The copies into narrow tiles' stages (StagePages). These tiles' products wait for the loading lanes, whose turns are
+// The copies into narrow tiles' stages. These tiles' products wait for the loading lanes, whose turns are
 // as long as their instructions are many: a loop for each choice of operands, with little in it.
 #pragma once
 
 #include "ops/gemm/operands.cuh"
-#include "ops/gemm/sm90_pages.cuh"
 
 namespace megakittens::ops::sm90 {
 
+using device::Context;
 using gemm::Source;
+using gemm::Tile;
 
 /// What a role copies, found out before it waits for other SMs.
-template <class Tile>
+template <Tile kTile>
 struct Copies {
-  static constexpr uint32_t kPartBytes = Tile::kDepth * 128;  ///< a stage's part of either operand
-  static_assert(Tile::kTogether && Tile::kRows == 64 && Tile::kColumns == 64);
+  static_assert(kTile.together() && kTile.rows == gemm::kBlock && kTile.columns == gemm::kBlock);
+  static constexpr uint32_t kPartBytes = kTile.bytes_a();              ///< a stage's part of either operand
+  static constexpr uint32_t kBlocksDeep = kTile.depth / gemm::kBlock;  ///< each rows of 128 bytes
+  static constexpr uint32_t kBlockBytes = kPartBytes / kBlocksDeep;
 
   uint32_t count;  ///< stages
   uint32_t pages;
@@ -24,7 +27,7 @@ struct Copies {
 
   template <class B>
   MK_DEVICE explicit Copies(const Context<B>& c)
-      : count(gemm::stages<Tile>(c)),
+      : count(gemm::fills<kTile>(c)),
         pages(c.page_map()),
         a(c, 0),
         b(c, 1),
@@ -33,38 +36,36 @@ struct Copies {
 
   template <class B>
   MK_DEVICE void wait(Context<B>& c, uint32_t k, uint32_t stage) const {
-    wait_stage_and_page(c, k, Tile::kStages, device::mapped_page(pages, stage));
+    wait_stage_and_page(c, k, kTile.stages, device::mapped_page(pages, stage));
   }
 
   /// Copies into every stage (row 1); the first has been waited for.
   template <bool kWithA, bool kWithB, bool kNMajor, class B>
   MK_DEVICE void run(Context<B>& c) const {
-    constexpr uint32_t kBlocksDeep = Tile::kDepth / 64;
     uint32_t k = 0, stage = 0;
     int32_t depth = 0;
     MK_ROLLED while (!c.aborted) {
       fill_stage(c, k, (kWithA ? kPartBytes : 0) + (kWithB ? kPartBytes : 0));
-      const uint32_t full = stage_full(c, k), to = address_b<Tile>(c, pages, stage);
-      if constexpr (kWithA)
-        gemm::copy_boxes<kBlocksDeep>(to + Tile::offset_a(stage), Tile::kHalfBytesA, a, depth, row, full);
+      const uint32_t full = stage_full(c, k), to = gemm::address_b<kTile>(c, pages, stage);
+      if constexpr (kWithA) gemm::copy_boxes<kBlocksDeep>(to + kTile.offset_a(stage), kBlockBytes, a, depth, row, full);
       if constexpr (kWithB && kNMajor) gemm::copy_boxes<1>(to, 0, b, column, depth, full);
-      if constexpr (kWithB && !kNMajor) gemm::copy_boxes<kBlocksDeep>(to, Tile::kHalfBytesB, b, depth, column, full);
+      if constexpr (kWithB && !kNMajor) gemm::copy_boxes<kBlocksDeep>(to, kBlockBytes, b, depth, column, full);
       if (++k == count) return;
-      stage = stage + 1 == Tile::kStages ? 0 : stage + 1;
-      depth += static_cast<int32_t>(Tile::kDepth);
+      stage = stage + 1 == kTile.stages ? 0 : stage + 1;
+      depth += static_cast<int32_t>(kTile.depth);
       wait(c, k, stage);
     }
   }
 };
 
 /// Copies the operands that this role stands for. One lane.
-template <class Tile, class B>
+template <Tile kTile, class B>
 MK_DEVICE void bring_together(Context<B>& c, bool dependent) {
   bool with_a = false, with_b = false;
   gemm::own_operands(c, dependent, with_a, with_b);
-  const Copies<Tile> copies(c);
+  const Copies<kTile> copies(c);
   if (copies.count == 0) return;
-  const bool n_major = gemm::Kind(c).n_major;
+  const bool n_major = gemm::kind_of(c).n_major;
   copies.wait(c, 0, 0);
   // The first fill comes behind this: by it consumers have what the counters stand for, whichever operand that is
   // (rows 9 and 11).

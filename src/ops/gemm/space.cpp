@@ -147,7 +147,7 @@ InstructionPlan TilePlan::instruction(std::int64_t i) const {
   return plan;
 }
 
-std::vector<Region> tile_regions(const program::NodeRecord& record, const program::Instruction& instruction) {
+std::vector<Region> Product::regions(const program::NodeRecord& record, const program::Instruction& instruction) const {
   const std::int32_t* index = instruction.index;
   std::int64_t row = index[kRow];
   std::int64_t column = index[kColumn];

@@ -2,30 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "ops/gemm/arguments.hpp"
-#include "ops/gemm/fit.hpp"
-#include "ops/gemm/space.hpp"
-#include "ops/icodes.hpp"
+#include "ops/gemm/tile.hpp"
 
 namespace megakittens::ops {
 
 using namespace gemm;
-
-std::vector<Region> GemmGeneral::regions(const program::NodeRecord& record,
-                                         const program::Instruction& instruction) const {
-  return tile_regions(record, instruction);
-}
-
-std::optional<std::string> GemmGeneral::record_fault(const program::Program& program, const program::NodeRecord& record,
-                                                     std::uint16_t icode) const {
-  return gemm::record_fault(program, record, icode);
-}
-
-std::optional<std::string> GemmGeneral::instruction_fault(const program::Program& program,
-                                                          const program::NodeRecord& record,
-                                                          const program::Instruction& instruction) const {
-  return gemm::instruction_fault(program, record, instruction);
-}
 
 std::optional<std::string> GemmGeneral::unsuited(const ir::Graph& graph, const ir::Node& node,
                                                  const PlanOptions&) const {
@@ -38,8 +19,8 @@ std::unique_ptr<NodePlan> GemmGeneral::plan(const ir::Graph& graph, const ir::No
                                             const PlanOptions& options) const {
   Space space = std::get<Space>(make_space(graph, node));
   ir::DType in = space.in;
-  TileShape shape{.rows = kHopperRows,
-                  .columns = kHopperColumns,
+  TileShape shape{.rows = kGeneralRows,
+                  .columns = kGeneralColumns,
                   .order = options.tiling == Tiling::seed ? TileOrder::columns : TileOrder::rows};
   const Rows all{0, space.m};
   auto plan = std::make_unique<TilePlan>(std::move(space), shape, all);

@@ -15,8 +15,8 @@ struct Set {
   template <class F>
   static MK_DEVICE void visit(uint32_t icode, F&& f) {
 // NOLINTBEGIN(bugprone-macro-parentheses): a type's name
-#define MK_DEVICE_HALF(Struct, first, last) \
-  if (icode - kIcode_##first <= uint32_t{kIcode_##last - kIcode_##first}) return f(Struct{});
+#define MK_DEVICE_HALF(Struct, first, end) \
+  if (icode - first < uint32_t{end - first}) return f(Struct{});
 #include "ops/ops.def"
     // NOLINTEND(bugprone-macro-parentheses)
     return f(Noop{});

@@ -56,7 +56,7 @@ MK_DEVICE void load_fragments(const Parameters& p, uint32_t k, Lanes<uint32_t> (
 
 template <class In, int N, bool TransB, bool Registers>
 MK_DEVICE void product(const Parameters& p) {
-  constexpr uint32_t kGroup = N == 256 ? 1 : 4;  // four steps of the largest do not fit into the registers
+  constexpr uint32_t kGroup = N > 128 ? 1 : 4;  // four steps of the largest do not fit into the registers
   const Swizzle swizzle = static_cast<Swizzle>(p.a);
   const uint32_t a = ptx::dynamic_shared_base(), b = a + kBytesA;
   fill_operand(p, 0, kProductM, kProductK, false, a);
@@ -118,6 +118,7 @@ MK_DEVICE void product(const Parameters& p) {
   MK_TWIN_PRODUCTS_OF(X, NAME, IN, 32)       \
   MK_TWIN_PRODUCTS_OF(X, NAME, IN, 64)       \
   MK_TWIN_PRODUCTS_OF(X, NAME, IN, 128)      \
+  MK_TWIN_PRODUCTS_OF(X, NAME, IN, 192)      \
   MK_TWIN_PRODUCTS_OF(X, NAME, IN, 256)      \
   MK_TWIN_PRODUCTS_REGISTERS(X, NAME, IN, 64)  \
   MK_TWIN_PRODUCTS_REGISTERS(X, NAME, IN, 128) \

@@ -40,7 +40,7 @@ static_assert(sizeof(Lanes<float>) == 32 * sizeof(float));
 template <class In, int N, bool TransB>
 inline void wgmma(Lanes<float> (&d)[N / 2], uint64_t descriptor_a, uint64_t descriptor_b, bool accumulate) {
   static_assert(kSame<In, Bf16> || kSame<In, F16>);
-  static_assert(N == 8 || N == 16 || N == 32 || N == 64 || N == 128 || N == 256);
+  static_assert(N == 8 || N == 16 || N == 32 || N == 64 || N == 128 || N == 192 || N == 256);
   host::require_whole_warp("wgmma");
   host::wgmma({d[0].v, N, descriptor_a, nullptr, descriptor_b, detail::kHalf<In>, TransB, accumulate});
 }

@@ -1,0 +1,137 @@
+// What host and device know of a product's tile, and what an icode says. Shared by both; the list is tiles.def.
+#pragma once
+
+#include "ops/icodes.hpp"
+
+namespace megakittens::ops::gemm {
+
+/// The tensor-core instruction a tile is for.
+enum class Cores : uint8_t { wgmma, tcgen05 };
+/// What a warpgroup multiplies: its half of the rows; or all rows over its half of every stage's K, after which the
+/// warpgroups exchange halves of their sums by way of a page.
+enum class Division : uint8_t { rows, depth };
+/// B of stage s fills page s, and A lies in the pages behind, as many stages in one as fit; or stage s is page s, B
+/// before A.
+enum class Placement : uint8_t { apart, together };
+
+/// Elements in a 128-byte row: shared memory holds both operands in blocks of such rows.
+inline constexpr uint32_t kBlock = 64, kBlockRowBytes = 128;
+/// Of the interpreter's build for products. The last page carries sums between warpgroups.
+inline constexpr uint32_t kPages = 7, kPageBytes = 32768, kSumsPage = kPages - 1;
+
+/// One CTA's output tile and the ring of stages along K that feeds it. Plain data; a template argument in device code.
+struct Tile {
+  Cores cores;
+  Division division;
+  Placement placement;
+  uint32_t rows;
+  uint32_t columns;
+  uint32_t depth;  ///< elements of K in one stage
+  uint32_t stages;
+  /// Clocks of a tile when another goes before it on its SM: whatever its K, and for each kBlock of K.
+  uint32_t fixed_clocks;
+  uint32_t chunk_clocks;
+  /// cut_for takes the tile only where PlanOptions::tile names it.
+  bool on_request = false;
+
+  constexpr bool operator==(const Tile&) const = default;
+
+  constexpr bool divided() const { return division == Division::depth; }
+  constexpr bool together() const { return placement == Placement::together; }
+  constexpr uint32_t bytes_a() const { return rows * depth * 2; }
+  constexpr uint32_t bytes_b() const { return columns * depth * 2; }
+  /// How often the ring is filled for a product of that K.
+  constexpr uint32_t fills(uint32_t k) const { return (k + depth - 1) / depth; }
+
+  /// Stages whose A shares a page.
+  constexpr uint32_t stages_a_page() const { return together() ? 1 : kPageBytes / bytes_a(); }
+  constexpr uint32_t page_a(uint32_t stage) const { return together() ? stage : stages + stage / stages_a_page(); }
+  constexpr uint32_t page_b(uint32_t stage) const { return stage; }
+  constexpr uint32_t offset_a(uint32_t stage) const {
+    return together() ? bytes_b() : stage % stages_a_page() * bytes_a();
+  }
+  constexpr bool opens_page_a(uint32_t stage) const { return stage % stages_a_page() == 0; }
+  constexpr uint32_t pages() const { return together() ? stages : page_a(stages - 1) + 1; }
+  /// A product of so many fills uses the page.
+  constexpr bool uses(uint32_t page, uint32_t fills) const {
+    if (divided() && page == kSumsPage) return true;
+    if (page < stages) return page < fills;
+    return page < pages() && (page - stages) * stages_a_page() < fills;
+  }
+  /// Fill k is the last in its stage's page of B, and in that of A.
+  constexpr bool last_in_page_b(uint32_t k, uint32_t fills) const { return k + stages >= fills; }
+  constexpr bool last_in_page_a(uint32_t k, uint32_t fills) const {
+    const uint32_t shared = stages_a_page(), place = k % shared;
+    return k + (place + 1 == shared ? stages + 1 - shared : 1) >= fills;
+  }
+
+  /// See program::Instruction::release_order: the device lets go of unused pages first, then of B's and A's page of
+  /// each of the last fills, then of the page that carries sums.
+  constexpr uint64_t release_order(uint32_t fills) const {
+    uint64_t order = 0;
+    uint32_t count = 0;
+    auto push = [&](uint32_t page) { order |= uint64_t{page} << 4 * count++; };
+    for (uint32_t page = 0; page < kPages; ++page)
+      if (!uses(page, fills)) push(page);
+    for (uint32_t k = fills > stages ? fills - stages : 0; k < fills; ++k) {
+      push(page_b(k % stages));
+      if (!together() && last_in_page_a(k, fills)) push(page_a(k % stages));
+    }
+    if (divided()) push(kSumsPage);
+    return order;
+  }
+
+  /// The device code takes such a shape, and its ring lies in the pages.
+  constexpr bool fits() const {
+    const bool shape = cores == Cores::tcgen05 ? rows == 256 && columns == 256 && depth == kBlock && !divided()
+                       : divided()             ? rows == 64 && columns <= 128 && depth == 2 * kBlock
+                                               : rows == 128 && columns <= 256 && depth == kBlock;
+    return shape && columns % kBlock == 0 && (together() ? bytes_a() : 0) + bytes_b() <= kPageBytes &&
+           bytes_a() <= kPageBytes && stages % stages_a_page() == 0 && pages() + (divided() ? 1 : 0) <= kPages;
+  }
+};
+
+enum class TileName : uint8_t {
+#define MK_GEMM_TILE(name, ...) name,
+#include "ops/gemm/tiles.def"
+};
+
+inline constexpr Tile kTiles[] = {
+#define MK_GEMM_TILE(name, ...) {__VA_ARGS__},
+#include "ops/gemm/tiles.def"
+};
+constexpr const Tile& tile_of(TileName name) {
+  return kTiles[static_cast<uint32_t>(name)];
+}
+#define MK_GEMM_TILE(name, ...) static_assert(tile_of(TileName::name).fits(), #name);
+#include "ops/gemm/tiles.def"
+
+/// The general types' tile: operands come by the consumers' ordinary loads.
+inline constexpr uint32_t kGeneralRows = 128, kGeneralColumns = 256;
+
+constexpr bool is_product(uint32_t icode) {
+  return icode >= kIcode_gemm_general_bf16 && icode < kIcodeCount;
+}
+
+/// What a product's icode says.
+struct Kind {
+  bool general;
+  bool exact;  ///< fp32
+  bool f16;
+  bool n_major;   ///< B
+  TileName tile;  ///< means nothing where general
+
+  constexpr explicit Kind(uint32_t icode) {
+    const uint32_t number = icode - kFirstTileIcode;
+    general = icode < kFirstTileIcode;
+    exact = icode == kIcode_gemm_general_f32;
+    f16 = general ? icode == kIcode_gemm_general_f16 : number % 4 >= 2;
+    n_major = !general && number % 2 == 1;
+    tile = static_cast<TileName>(number / 4);
+  }
+};
+constexpr uint16_t icode_of(TileName tile, bool f16, bool n_major) {
+  return static_cast<uint16_t>(kFirstTileIcode + 4 * static_cast<uint32_t>(tile) + (f16 ? 2 : 0) + (n_major ? 1 : 0));
+}
+
+}  // namespace megakittens::ops::gemm
