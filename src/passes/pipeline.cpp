@@ -12,6 +12,7 @@ Numerics parse_numerics(std::string_view text) {
 }
 
 ir::Graph run_pipeline(const ir::Graph& graph, const Options& options) {
+  ir::expect_bound(graph);
   ir::Graph result = graph;
   if (options.fusion) result = fuse_pointwise(result, options.numerics);
   ir::verify(result);
