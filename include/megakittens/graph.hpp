@@ -1,6 +1,8 @@
 // A graph: what is computed, before anything is decided about how.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <megakittens/tensor.hpp>
 #include <memory>
 #include <string>
@@ -27,8 +29,15 @@ class Graph {
   std::vector<TensorInfo> outputs() const;
   std::size_t node_count() const;
 
-  /// Throws UnsupportedError where no instruction type takes a node, OptionError for an impossible configuration,
-  /// CapacityError where a limit is reached.
+  /// The symbols that sizes are made of, with their sample values; empty for a graph that can run. `inputs` and
+  /// `outputs` have the shapes that the samples give.
+  const std::map<std::string, std::int64_t>& symbols() const;
+  /// The graph with a number of at least 1 for every symbol. Throws OptionError naming a symbol without a value or that
+  /// the graph lacks, FormatError where the sizes do not fit.
+  Graph bind(const std::map<std::string, std::int64_t>& values) const;
+
+  /// Throws UserError where symbols are not bound, UnsupportedError where no instruction type takes a node, OptionError
+  /// for an impossible configuration, CapacityError where a limit is reached.
   Program schedule(const ScheduleOptions& options) const;
   Program schedule() const;
 

@@ -43,7 +43,9 @@ class Graph:
 
     @staticmethod
     def from_fx_json(text: str) -> tuple:
-        """From an FX graph in the form that fx.py writes."""
+        """
+        From an FX graph in the form that fx.py writes: the graph, and as JSON how it maps to the call (from_fx.hpp).
+        """
 
     @staticmethod
     def from_json(text: str) -> Graph:
@@ -68,6 +70,17 @@ class Graph:
     def verify(self) -> None:
         """Checks every rule of the graph's specification."""
 
+    def bind(self, values: Mapping[str, int]) -> Graph:
+        """
+        The graph with a size of at least 1 for each symbol: bind({'s0': 512}).
+        """
+
+    @property
+    def symbols(self) -> dict[str, int]:
+        """
+        The symbols of its sizes, with the sample values that shapes are shown with; empty once bound.
+        """
+
     @property
     def name(self) -> str: ...
 
@@ -86,9 +99,6 @@ class Graph:
         """
         Name, op, source line, and for a call the target and why nothing else takes it.
         """
-
-    @property
-    def metadata(self) -> dict: ...
 
     def evaluate(self, storages: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')]], numerics: str = 'eager') -> tuple:
         """

@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -126,6 +127,11 @@ void bind_graph(nb::module_& module) {
       .def(
           "verify", [](const ir::Graph& graph) { ir::verify(graph); },
           "Checks every rule of the graph's specification.")
+      .def("bind", &ir::bind_symbols, nb::arg("values"),
+           "The graph with a size of at least 1 for each symbol: bind({'s0': 512}).")
+      .def_prop_ro(
+          "symbols", [](const ir::Graph& graph) { return graph.symbols; },
+          "The symbols of its sizes, with the sample values that shapes are shown with; empty once bound.")
       .def_prop_ro("name", [](const ir::Graph& graph) { return graph.name; })
       .def_prop_ro("inputs", &inputs, "Name, dtype, sizes, strides, span, and whether the graph writes it.")
       .def_prop_ro("outputs", &outputs, "Name, dtype, offset, sizes, strides, and the input whose storage it shows.")

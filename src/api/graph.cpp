@@ -58,6 +58,14 @@ std::size_t Graph::node_count() const {
   return state_->graph.nodes.size();
 }
 
+const std::map<std::string, std::int64_t>& Graph::symbols() const {
+  return state_->graph.symbols;
+}
+
+Graph Graph::bind(const std::map<std::string, std::int64_t>& values) const {
+  return Graph(std::make_shared<const State>(State{ir::bind_symbols(state_->graph, values)}));
+}
+
 Program Graph::schedule(const ScheduleOptions& options) const {
   runtime::PrepareOptions internal;
   internal.architecture = program::parse_architecture(options.target);
@@ -76,6 +84,7 @@ Program Graph::schedule() const {
 
 std::vector<HostTensor> Graph::evaluate(const std::vector<HostTensor>& inputs) const {
   const ir::Graph& graph = state_->graph;
+  ir::expect_bound(graph);
   api::expect_tensors(fmt::format("graph '{}'", graph.name), this->inputs(), inputs);
   std::vector<std::vector<float>> storages;
   for (std::size_t i = 0; i < inputs.size(); ++i) {

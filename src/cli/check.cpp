@@ -60,6 +60,7 @@ Subject load(const Arguments& arguments, std::uint64_t input_seed) {
   Input& input = subject.input;
   const runtime::PrepareOptions options = arguments.scheduling.parse();
   if (input.graph) {
+    input.graph = arguments.scheduling.bind(*input.graph);
     input.program = runtime::prepare(*input.graph, options);
   } else if (const std::string given = arguments.scheduling.given(); !given.empty()) {
     throw OptionError(fmt::format("{}: already scheduled; {} has no effect on a program", arguments.file, given));

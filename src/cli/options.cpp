@@ -56,6 +56,10 @@ void add_plugin_option(CLI::App& parser) {
 }
 
 void ScheduleArguments::add_to(CLI::App& parser) {
+  parser.add_option("--bind", bindings_, "the size that a symbol of the graph has; once for each symbol")
+      ->type_name("SYMBOL=SIZE")
+      ->allow_extra_args(false)
+      ->group("Scheduling");
   auto add = [&](const char* name, std::string& text, const std::string& type, const std::string& help) {
     options_.push_back(parser.add_option(name, text, help)->type_name(type)->group("Scheduling"));
   };
@@ -93,7 +97,23 @@ runtime::PrepareOptions ScheduleArguments::parse(const runtime::PrepareOptions& 
   return options;
 }
 
-std::string ScheduleArguments::given() const {
+ir::Graph ScheduleArguments::bind(const ir::Graph& graph) const {
+  if (bindings_.empty()) return graph;
+  ir::SymbolValues values;
+  for (const std::string& text : bindings_) {
+    const std::size_t equals = text.find('=');
+    const std::string name = text.substr(0, equals);
+    if (equals == std::string::npos || !ir::is_symbol_name(name))
+      throw OptionError(fmt::format("--bind takes SYMBOL=SIZE, as in s0=512, not '{}'", text));
+    const std::uint64_t size = parse_number("--bind " + name, text.substr(equals + 1), 1, std::uint64_t{1} << 48);
+    if (!values.emplace(name, static_cast<std::int64_t>(size)).second)
+      throw OptionError(fmt::format("--bind {} is given twice", name));
+  }
+  return ir::bind_symbols(graph, values);
+}
+
+std::string ScheduleArguments::given(bool has_graph) const {
+  if (!has_graph && !bindings_.empty()) return "--bind";
   for (const CLI::Option* option : options_)
     if (option->count() > 0) return option->get_name();
   return "";

@@ -27,10 +27,14 @@ class ScheduleArguments {
   void add_to(CLI::App& parser);
   /// What was not given is `usual`.
   runtime::PrepareOptions parse(const runtime::PrepareOptions& usual = {}) const;
-  /// The first option that was given, or nothing.
-  std::string given() const;
+  /// The graph with the sizes that --bind gives its symbols. Throws as ir::bind_symbols, OptionError for malformed
+  /// text.
+  ir::Graph bind(const ir::Graph& graph) const;
+  /// The first option that was given, or nothing; --bind counts unless `has_graph`.
+  std::string given(bool has_graph = false) const;
 
  private:
+  std::vector<std::string> bindings_;
   std::string target_;
   std::string sms_;
   std::string cluster_;

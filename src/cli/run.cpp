@@ -53,13 +53,15 @@ Input load(const Arguments& arguments, const runtime::PrepareOptions& usual, Ver
   const runtime::PrepareOptions options = arguments.scheduling.parse(usual);
   if (input.graph) {
     if (!arguments.graph.empty()) throw OptionError("--graph belongs to a program file; a graph file was given");
+    input.graph = arguments.scheduling.bind(*input.graph);
     input.program = runtime::prepare(*input.graph, options);
     return input;
   }
-  if (const std::string given = arguments.scheduling.given(); !given.empty())
+  if (const std::string given = arguments.scheduling.given(!arguments.graph.empty()); !given.empty())
     throw OptionError(fmt::format("{}: already scheduled; {} has no effect on a program", arguments.file, given));
   if (!arguments.graph.empty()) {
-    input.graph = load_graph(arguments.graph, "--graph");
+    input.graph = arguments.scheduling.bind(load_graph(arguments.graph, "--graph"));
+    ir::expect_bound(*input.graph);
     expect_same_tensors(*input.graph, *input.program);
   }
   verdict.orderings = findings_of(*input.program);

@@ -29,7 +29,7 @@ int run(const Arguments& arguments) {
     throw OptionError(fmt::format("'{}' is the graph itself; the program needs another file", arguments.out));
   Progress progress;
   progress.stage("reading " + arguments.graph);
-  const ir::Graph graph = load_graph(arguments.graph, "schedule");
+  const ir::Graph graph = arguments.scheduling.bind(load_graph(arguments.graph, "schedule"));
   progress.stage("scheduling");
   const auto start = std::chrono::steady_clock::now();
   const program::Program program = runtime::prepare(graph, options);

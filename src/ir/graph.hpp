@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ir/pointwise.hpp"
+#include "ir/symbols.hpp"
 #include "ir/tensor.hpp"
 #include "ir/view.hpp"
 
@@ -138,6 +139,10 @@ struct Graph {
   std::vector<Node> nodes;
   /// What the function returns, in order; several may show one value, or an input.
   std::vector<Operand> outputs;
+  /// The symbols of its sizes, with sample values; the integers at `holes` are what the samples give. Ascending by
+  /// place. Both are empty once the graph is bound (ir/symbols.hpp).
+  SymbolValues symbols;
+  std::vector<Hole> holes;
   bool operator==(const Graph&) const = default;
 
   const Value& value(ValueId id) const;

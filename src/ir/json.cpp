@@ -1,5 +1,7 @@
 // The .mkg.json form. Version 2, compact: defaults (dense strides, whole views, any device) are left out.
-//   graph    {"megakittens_graph": 2, "name", "values", "inputs", "nodes", "outputs"}
+//   graph    {"megakittens_graph": 2, "name", "symbols"?: {name: sample}, "values", "inputs", "nodes", "outputs"}
+//   sizes    an entry of shape, strides, or sizes, or an offset is an integer, or an expression over the symbols:
+//            "2*s0 + 3"
 //   value    {"name", "dtype", "shape", "strides"?, "device"?, "mutates"?: edge}; producers follow from the nodes
 //   device   "cpu", "cuda", or of several "cuda:1"
 //   edge     [value] for the whole tensor, or [value, offset, sizes, strides]
@@ -30,21 +32,40 @@ Json number_to_json(double value) {
   return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
 }
 
-Json edge_to_json(const Graph& graph, ValueId value, const View& view) {
+Json integer_to_json(const Graph& graph, const Place& place, std::int64_t integer) {
+  if (const Expression* expression = expression_at(graph, place)) return to_string(*expression);
+  return integer;
+}
+
+Json extents_to_json(const Graph& graph, const Holder& holder, Place::Field field, const Extents& extents) {
+  Json json = Json::array();
+  for (std::size_t d = 0; d < extents.size(); ++d)
+    json.push_back(integer_to_json(graph, {holder, field, static_cast<int>(d)}, extents[d]));
+  return json;
+}
+
+Json edge_to_json(const Graph& graph, ValueId value, const View& view, const Holder& holder) {
   Json edge = Json::array({value});
-  if (value >= 0 && value < static_cast<ValueId>(graph.values.size()) && view == View::whole(graph.value(value).tensor))
+  if (value >= 0 && value < static_cast<ValueId>(graph.values.size()) && is_whole(graph, holder, view, value))
     return edge;
-  edge.push_back(view.offset);
-  edge.push_back(view.sizes);
-  edge.push_back(view.strides);
+  edge.push_back(integer_to_json(graph, {holder, Place::Field::offset, 0}, view.offset));
+  edge.push_back(extents_to_json(graph, holder, Place::Field::size, view.sizes));
+  edge.push_back(extents_to_json(graph, holder, Place::Field::stride, view.strides));
   return edge;
 }
 
 Json value_to_json(const Graph& graph, const Value& value) {
-  Json json{{"name", value.name}, {"dtype", name_of(value.tensor.dtype)}, {"shape", value.tensor.shape}};
-  if (value.tensor.strides != contiguous_strides(value.tensor.shape)) json["strides"] = value.tensor.strides;
+  const auto id = static_cast<ValueId>(&value - graph.values.data());
+  const Holder holder{.kind = Holder::Kind::tensor, .index = id};
+  Json json{{"name", value.name},
+            {"dtype", name_of(value.tensor.dtype)},
+            {"shape", extents_to_json(graph, holder, Place::Field::size, value.tensor.shape)}};
+  if (!is_dense(graph, id))
+    json["strides"] = extents_to_json(graph, holder, Place::Field::stride, value.tensor.strides);
   if (value.tensor.device != Device{}) json["device"] = to_string(value.tensor.device);
-  if (value.mutation) json["mutates"] = edge_to_json(graph, value.mutation->of, value.mutation->view);
+  if (value.mutation)
+    json["mutates"] =
+        edge_to_json(graph, value.mutation->of, value.mutation->view, {.kind = Holder::Kind::mutation, .index = id});
   return json;
 }
 
@@ -101,8 +122,11 @@ Json details_to_json(const Details& details) {
 
 Json node_to_json(const Graph& graph, const Node& node) {
   Json json{{"op", op_of(node)}, {"name", node.name}, {"operands", Json::array()}, {"outputs", node.outputs}};
-  for (const Operand& operand : node.operands)
-    json["operands"].push_back(edge_to_json(graph, operand.value, operand.view));
+  const auto number = static_cast<NodeId>(&node - graph.nodes.data());
+  for (std::size_t i = 0; i < node.operands.size(); ++i)
+    json["operands"].push_back(
+        edge_to_json(graph, node.operands[i].value, node.operands[i].view,
+                     {.kind = Holder::Kind::operand, .index = number, .operand = static_cast<int>(i)}));
   if (Json details = details_to_json(node.details); !details.empty()) json["attributes"] = std::move(details);
   if (node.body && !plain_op(node)) json["body"] = body_to_json(*node.body);
   if (!node.source.empty()) json["source"] = node.source;
@@ -124,12 +148,15 @@ std::string lines(const Items& items, Function&& to_json_value) {
 std::string to_json(const Graph& graph) {
   auto dump = [](const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); };
   std::string text = fmt::format("{{\"megakittens_graph\": {},\n \"name\": {},\n", kGraphVersion, dump(graph.name));
+  if (!graph.symbols.empty()) text += fmt::format(" \"symbols\": {},\n", dump(graph.symbols));
   text +=
       fmt::format(" \"values\": [{}],\n", lines(graph.values, [&](const Value& v) { return value_to_json(graph, v); }));
   text += fmt::format(" \"inputs\": {},\n", dump(graph.inputs));
   text += fmt::format(" \"nodes\": [{}],\n", lines(graph.nodes, [&](const Node& n) { return node_to_json(graph, n); }));
   text += fmt::format(" \"outputs\": [{}]}}\n", lines(graph.outputs, [&](const Operand& output) {
-                        return edge_to_json(graph, output.value, output.view);
+                        const auto number = static_cast<int>(&output - graph.outputs.data());
+                        return edge_to_json(graph, output.value, output.view,
+                                            {.kind = Holder::Kind::output, .index = number});
                       }));
   return text;
 }

@@ -1,6 +1,8 @@
 // From .mkg.json to a graph; the form is described in ir/json.cpp.
+#include <algorithm>
 #include <charconv>
 #include <limits>
+#include <set>
 
 #include "ir/graph.hpp"
 #include "support/error.hpp"
@@ -48,9 +50,40 @@ Enum read_named(const JsonReader& json, Enum last) {
   json.fail(fmt::format("unknown '{}'; known are {}", json.text(), known));
 }
 
-Extents read_extents(const JsonReader& json) {
-  Extents extents = json.integers(0, kMaxElements);
-  if (extents.size() > kMaxRank) json.fail(fmt::format("rank {} is above the limit of {}", extents.size(), kMaxRank));
+SymbolValues read_symbols(const JsonReader& json) {
+  SymbolValues symbols;
+  const std::vector<std::string> names = json.keys();
+  const std::vector<JsonReader> samples = json.elements();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (!is_symbol_name(names[i])) samples[i].fail("a symbol is a letter or _, then letters, digits and _, at most 64");
+    symbols[names[i]] = samples[i].integer(1, kMaxElements);
+  }
+  return symbols;
+}
+
+/// The expression's value with the samples; a hole at `place` keeps the expression. To be called by ascending place.
+std::int64_t add_hole(Graph& graph, const Place& place, Expression expression, const JsonReader& json) {
+  for (const std::string& name : expression.symbols())
+    if (!graph.symbols.contains(name)) json.fail(fmt::format("'{}' is not among the graph's \"symbols\"", name));
+  const std::optional<std::int64_t> sample = expression.evaluate(graph.symbols);
+  if (const std::string fault = range_fault(place.field, sample); !fault.empty())
+    json.fail(fmt::format("{} {}, with the samples", to_string(expression), fault));
+  if (!expression.is_constant()) graph.holes.push_back({place, std::move(expression)});
+  return *sample;
+}
+
+std::int64_t read_size(const JsonReader& json, Graph& graph, const Place& place) {
+  if (!json.value().is_string()) return json.integer(0, kMaxElements);
+  return add_hole(graph, place, read_by(json, Expression::parse), json);
+}
+
+Extents read_extents(const JsonReader& json, Graph& graph, const Holder& holder, Place::Field field) {
+  if (!json.value().is_array()) return json.integers();  // says what is expected
+  const std::vector<JsonReader> elements = json.elements();
+  if (elements.size() > kMaxRank) json.fail(fmt::format("rank {} is above the limit of {}", elements.size(), kMaxRank));
+  Extents extents;
+  for (const JsonReader& element : elements)
+    extents.push_back(read_size(element, graph, {holder, field, static_cast<int>(extents.size())}));
   return extents;
 }
 
@@ -58,21 +91,49 @@ ValueId read_value_id(const JsonReader& json, const Graph& graph) {
   return static_cast<ValueId>(json.integer(0, static_cast<std::int64_t>(graph.values.size()) - 1));
 }
 
-std::pair<ValueId, View> read_edge(const JsonReader& json, const Graph& graph) {
+/// The view of the whole tensor, with its expressions.
+View show_whole(Graph& graph, const Holder& holder, ValueId value) {
+  const Holder tensor{.kind = Holder::Kind::tensor, .index = value};
+  const auto [first, last] =
+      std::ranges::equal_range(graph.holes, tensor, {}, [](const Hole& hole) { return hole.where.holder; });
+  const std::vector<Hole> holes(first, last);
+  for (const Hole& hole : holes) graph.holes.push_back({{holder, hole.where.field, hole.where.dim}, hole.expression});
+  return View::whole(graph.value(value).tensor);
+}
+
+std::pair<ValueId, View> read_edge(const JsonReader& json, Graph& graph, const Holder& holder) {
   std::vector<JsonReader> parts = json.elements();
   if (!json.value().is_array() || (parts.size() != 1 && parts.size() != 4))
     json.fail("an edge is [value] or [value, offset, sizes, strides]");
   ValueId value = read_value_id(parts[0], graph);
-  if (parts.size() == 1) return {value, View::whole(graph.value(value).tensor)};
-  return {value, {parts[1].integer(0, kMaxElements), read_extents(parts[2]), read_extents(parts[3])}};
+  if (parts.size() == 1) return {value, show_whole(graph, holder, value)};
+  View view;
+  view.offset = read_size(parts[1], graph, {holder, Place::Field::offset, 0});
+  view.sizes = read_extents(parts[2], graph, holder, Place::Field::size);
+  view.strides = read_extents(parts[3], graph, holder, Place::Field::stride);
+  return {value, std::move(view)};
 }
 
-Value read_value(const JsonReader& json) {
+/// Of a value with symbolic sizes: expressions for strides that the file leaves out.
+void add_dense_strides(Graph& graph, const Holder& holder, const Extents& shape, const JsonReader& json) {
+  std::vector<Expression> strides = symbolic(graph, holder, {.offset = 0, .sizes = shape, .strides = {}}).sizes;
+  try {
+    strides = dense_strides(strides);
+  } catch (const FormatError& error) {
+    json.fail(fmt::format("its strides have {}", error.what()));
+  }
+  for (std::size_t d = 0; d < strides.size(); ++d)
+    if (!strides[d].is_constant())
+      add_hole(graph, {holder, Place::Field::stride, static_cast<int>(d)}, strides[d], json);
+}
+
+Value read_value(const JsonReader& json, Graph& graph) {
+  const Holder holder{.kind = Holder::Kind::tensor, .index = static_cast<int>(graph.values.size())};
   json.only_fields({"name", "dtype", "shape", "strides", "device", "mutates"});
   Value value;
   value.name = json.field("name").text();
   value.tensor.dtype = read_dtype(json.field("dtype"));
-  Extents shape = read_extents(json.field("shape"));
+  Extents shape = read_extents(json.field("shape"), graph, holder, Place::Field::size);
   // Before verify() sees the sizes: dense strides must not overflow.
   std::int64_t count = 1;
   for (std::int64_t size : shape) {
@@ -80,7 +141,9 @@ Value read_value(const JsonReader& json) {
     count *= std::max<std::int64_t>(size, 1);
   }
   std::optional<JsonReader> strides = json.optional_field("strides");
-  value.tensor.strides = strides ? read_extents(*strides) : contiguous_strides(shape);
+  value.tensor.strides =
+      strides ? read_extents(*strides, graph, holder, Place::Field::stride) : contiguous_strides(shape);
+  if (!strides && has_holes(graph, holder)) add_dense_strides(graph, holder, shape, json.field("shape"));
   value.tensor.shape = std::move(shape);
   if (std::optional<JsonReader> device = json.optional_field("device"))
     value.tensor.device = read_by(*device, parse_device);
@@ -194,7 +257,7 @@ Details read_details(Family family, const JsonReader& node) {
   }
 }
 
-Node read_node(const JsonReader& json, const Graph& graph) {
+Node read_node(const JsonReader& json, Graph& graph) {
   json.only_fields({"op", "name", "operands", "outputs", "attributes", "body", "source"});
   Node node;
   const JsonReader op = json.field("op");
@@ -202,8 +265,10 @@ Node read_node(const JsonReader& json, const Graph& graph) {
   if (plain == PointwiseOp::round) op.fail("round needs a type: a step of a body has one");
   node.family = plain ? Family::pointwise : read_named(op, Family::call);
   node.name = json.field("name").text();
+  Holder holder{.kind = Holder::Kind::operand, .index = static_cast<int>(graph.nodes.size())};
   for (const JsonReader& edge : json.field("operands").elements()) {
-    auto [value, view] = read_edge(edge, graph);
+    holder.operand = static_cast<int>(node.operands.size());
+    auto [value, view] = read_edge(edge, graph, holder);
     node.operands.push_back({value, std::move(view)});
   }
   for (const JsonReader& output : json.field("outputs").elements())
@@ -238,22 +303,29 @@ Graph from_json(const std::string& text) {
   if (version->integer() != kGraphVersion)
     version->fail(fmt::format("version {}, this build reads version {}: capture or build the graph again",
                               version->integer(), kGraphVersion));
-  json.only_fields({"megakittens_graph", "name", "values", "inputs", "nodes", "outputs"});
+  json.only_fields({"megakittens_graph", "name", "symbols", "values", "inputs", "nodes", "outputs"});
   Graph graph;
   graph.name = json.field("name").text();
+  const std::optional<JsonReader> symbols = json.optional_field("symbols");
+  if (symbols) graph.symbols = read_symbols(*symbols);
   std::vector<JsonReader> values = json.field("values").elements();
-  for (const JsonReader& value : values) graph.values.push_back(read_value(value));
+  for (const JsonReader& value : values) graph.values.push_back(read_value(value, graph));
   for (std::size_t i = 0; i < values.size(); ++i)
     if (std::optional<JsonReader> edge = values[i].optional_field("mutates")) {
-      auto [of, view] = read_edge(*edge, graph);
+      auto [of, view] = read_edge(*edge, graph, {.kind = Holder::Kind::mutation, .index = static_cast<int>(i)});
       graph.values[i].mutation = Mutation{of, std::move(view)};
     }
   for (const JsonReader& input : json.field("inputs").elements()) graph.inputs.push_back(read_value_id(input, graph));
   for (const JsonReader& node : json.field("nodes").elements()) add_node(graph, read_node(node, graph), node);
   for (const JsonReader& output : json.field("outputs").elements()) {
-    auto [value, view] = read_edge(output, graph);
+    auto [value, view] =
+        read_edge(output, graph, {.kind = Holder::Kind::output, .index = static_cast<int>(graph.outputs.size())});
     graph.outputs.push_back({value, std::move(view)});
   }
+  std::set<std::string> used;
+  for (const Hole& hole : graph.holes) used.merge(hole.expression.symbols());
+  for (const auto& [name, sample] : graph.symbols)
+    if (!used.contains(name)) symbols->field(name).fail("no size uses this symbol");
   verify(graph);
   return graph;
 }

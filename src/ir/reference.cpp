@@ -173,6 +173,7 @@ void scatter(std::vector<float>& storage, const View& view, const std::vector<fl
 }
 
 ReferenceResult evaluate(const Graph& graph, std::vector<std::vector<float>> inputs, ReferenceNumerics numerics) {
+  expect_bound(graph);
   if (inputs.size() != graph.inputs.size())
     throw UserError(
         fmt::format("graph '{}' takes {} inputs, {} were given", graph.name, graph.inputs.size(), inputs.size()));

@@ -205,6 +205,10 @@ constexpr Rule kStructureRules[] = {
      "Nothing reads a version that has been overwritten; the overwriting node reads only what it writes, element by "
      "element, or what it does not write.",
      old_versions_are_not_read},
+    {"symbols_are_consistent",
+     "Each symbol has a sample of at least 1 and is used; each expression gives, with the samples, the integer that it "
+     "stands for, and sizes of at least 1.",
+     symbols_fault},
 };
 
 }  // namespace

@@ -58,6 +58,37 @@ std::string view_text(const std::string& name, const View& view, const Tensor& b
   return fmt::format("{}.permute({})", text, fmt::join(permutation, ", "));
 }
 
+std::string joined(const std::vector<Expression>& expressions) {
+  std::string text;
+  for (const Expression& expression : expressions) text += (text.empty() ? "" : ", ") + to_string(expression);
+  return text;
+}
+
+/// As view_text, where sizes are symbolic: slices and selects are numbers too.
+std::string symbolic_view_text(const std::string& name, const SymbolicView& view, const SymbolicView& base) {
+  if (view == base) return name;
+  const Expression zero;
+  if (!view.strides.empty() && view.strides[0] == zero && view.sizes[0] != Expression(1)) {
+    SymbolicView inner = view;
+    while (!inner.strides.empty() && inner.strides[0] == zero) {
+      inner.sizes.erase(inner.sizes.begin());
+      inner.strides.erase(inner.strides.begin());
+    }
+    return fmt::format("{}.expand({})", symbolic_view_text(name, inner, base), joined(view.sizes));
+  }
+  const std::size_t rank = base.sizes.size();
+  std::vector<std::size_t> order;
+  for (std::size_t v = 0; v < view.sizes.size() && view.offset == zero; ++v)
+    for (std::size_t d = 0; d < rank; ++d)
+      if (view.sizes[v] == base.sizes[d] && view.strides[v] == base.strides[d] && !std::ranges::count(order, d)) {
+        order.push_back(d);
+        break;
+      }
+  if (order.size() == rank && view.sizes.size() == rank)
+    return rank == 2 ? name + ".T" : fmt::format("{}.permute({})", name, fmt::join(order, ", "));
+  return fmt::format("{}{{[{}]+{}:[{}]}}", name, joined(view.sizes), to_string(view.offset), joined(view.strides));
+}
+
 struct Row {
   std::string name;
   std::string type;
@@ -93,8 +124,24 @@ std::string details_text(const Details& details) {
   return text;
 }
 
-std::string edge_text(const Graph& graph, ValueId id, const View& view) {
-  return view_text(graph.value(id).name, view, graph.value(id).tensor);
+Holder tensor_of(ValueId id) {
+  return {.kind = Holder::Kind::tensor, .index = id};
+}
+
+std::string tensor_text(const Graph& graph, ValueId id) {
+  const Tensor& tensor = graph.value(id).tensor;
+  if (!has_holes(graph, tensor_of(id))) return to_string(tensor);
+  const SymbolicView whole = symbolic(graph, tensor_of(id), View::whole(tensor));
+  std::string text = fmt::format("{}[{}]", name_of(tensor.dtype), joined(whole.sizes));
+  if (!is_dense(graph, id)) text += fmt::format(" strides [{}]", joined(whole.strides));
+  return text;
+}
+
+std::string edge_text(const Graph& graph, ValueId id, const View& view, const Holder& holder) {
+  const Value& value = graph.value(id);
+  if (!has_holes(graph, holder) && !has_holes(graph, tensor_of(id))) return view_text(value.name, view, value.tensor);
+  return symbolic_view_text(value.name, symbolic(graph, holder, view),
+                            symbolic(graph, tensor_of(id), View::whole(value.tensor)));
 }
 
 Row row_of(const Graph& graph, const Node& node) {
@@ -105,13 +152,19 @@ Row row_of(const Graph& graph, const Node& node) {
   for (ValueId id : node.outputs) {
     const Value& value = graph.value(id);
     names.push_back(value.name);
-    types.push_back(to_string(value.tensor));
-    if (value.mutation) writes += " into " + edge_text(graph, value.mutation->of, value.mutation->view);
+    types.push_back(tensor_text(graph, id));
+    if (value.mutation)
+      writes += " into " + edge_text(graph, value.mutation->of, value.mutation->view,
+                                     {.kind = Holder::Kind::mutation, .index = id});
   }
   row.name = fmt::format("{}", fmt::join(names, ", "));
   row.type = fmt::format("{}", fmt::join(types, ", "));
   std::vector<std::string> operands;
-  for (const Operand& operand : node.operands) operands.push_back(edge_text(graph, operand.value, operand.view));
+  Holder holder{.kind = Holder::Kind::operand, .index = static_cast<NodeId>(&node - graph.nodes.data())};
+  for (const Operand& operand : node.operands) {
+    operands.push_back(edge_text(graph, operand.value, operand.view, holder));
+    ++holder.operand;
+  }
   row.what += fmt::format("({})", fmt::join(operands, ", "));
   row.what += details_text(node.details);
   if (node.body && !plain_op(node)) row.what += " { " + to_string(*node.body) + " }";
@@ -128,8 +181,7 @@ std::string count_text(std::size_t count, const char* noun) {
 std::string to_string(const Graph& graph) {
   std::vector<Row> inputs;
   std::vector<Row> nodes;
-  for (ValueId id : graph.inputs)
-    inputs.push_back({graph.value(id).name, to_string(graph.value(id).tensor), "input", {}});
+  for (ValueId id : graph.inputs) inputs.push_back({graph.value(id).name, tensor_text(graph, id), "input", {}});
   for (const Node& node : graph.nodes) nodes.push_back(row_of(graph, node));
   std::size_t name_width = 0;
   std::size_t type_width = 0;
@@ -140,8 +192,11 @@ std::string to_string(const Graph& graph) {
       type_width = std::max(type_width, std::min<std::size_t>(row.type.size(), 40));
       if (!row.source.empty()) what_width = std::max(what_width, std::min<std::size_t>(row.what.size(), 60));
     }
-  std::string text = fmt::format("graph {}: {}, {}, {}\n", graph.name, count_text(graph.inputs.size(), "input"),
-                                 count_text(graph.nodes.size(), "node"), count_text(graph.outputs.size(), "output"));
+  std::string symbols;
+  for (const auto& [name, sample] : graph.symbols) symbols += (symbols.empty() ? ", symbols " : ", ") + name;
+  std::string text =
+      fmt::format("graph {}: {}, {}, {}{}\n", graph.name, count_text(graph.inputs.size(), "input"),
+                  count_text(graph.nodes.size(), "node"), count_text(graph.outputs.size(), "output"), symbols);
   for (const auto* rows : {&inputs, &nodes})
     for (const Row& row : *rows) {
       std::string line = fmt::format("  {:<{}}  {:<{}}  {:<{}}  {}", row.name, name_width, row.type, type_width,
@@ -150,7 +205,11 @@ std::string to_string(const Graph& graph) {
       text += line + "\n";
     }
   std::vector<std::string> outputs;
-  for (const Operand& output : graph.outputs) outputs.push_back(edge_text(graph, output.value, output.view));
+  Holder holder{.kind = Holder::Kind::output};
+  for (const Operand& output : graph.outputs) {
+    outputs.push_back(edge_text(graph, output.value, output.view, holder));
+    ++holder.index;
+  }
   text += fmt::format("  return {}\n", fmt::join(outputs, ", "));
   return text;
 }

@@ -50,6 +50,7 @@ const Pass& find_pass(std::string_view name) {
 }
 
 ir::Graph run_pipeline(const ir::Graph& graph, const Options& options) {
+  ir::expect_bound(graph);
   ir::Graph result = graph;
   for (const Pass& pass : kPasses) {
     if (!(options.*pass.enabled)) continue;

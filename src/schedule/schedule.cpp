@@ -37,6 +37,7 @@ std::vector<NodeTiles> collect(const ir::Graph& graph, const Placement& placemen
 
 program::Program schedule(const ir::Graph& graph, const ScheduleOptions& options) {
   check_options(options.config);
+  ir::expect_bound(graph);
   ir::verify(graph);
   const Placement placement = place(graph, options);
   const std::vector<NodeTiles> tiles = collect(graph, placement);

@@ -23,6 +23,49 @@ def test_json_gives_the_figures_of_the_seed():
     assert got["waves"] * got["sms"] == got["instructions"] + got["empty_slots"]
 
 
+SYMBOLIC = """{"megakittens_graph": 2, "name": "scaled", "symbols": {"s0": 128},
+ "values": [{"name": "x", "dtype": "bf16", "shape": ["s0", 64]}, {"name": "y", "dtype": "bf16", "shape": ["s0", 64]}],
+ "inputs": [0], "nodes": [{"op": "relu", "name": "y", "operands": [[0]], "outputs": [1]}], "outputs": [[1]]}"""
+
+
+@pytest.fixture
+def symbolic(tmp_path):
+    path = tmp_path / "scaled.mkg.json"
+    path.write_text(SYMBOLIC)
+    return path
+
+
+def test_bind_gives_a_symbol_its_size(symbolic, tmp_path):
+    for size in (64, 192):
+        out = tmp_path / f"{size}.mkp"
+        megakittens("schedule", symbolic, "--bind", f"s0={size}", "-o", out)
+        assert f"bf16[{size}, 64]" in megakittens("inspect", out).stdout
+        fitting = megakittens("run", symbolic, "--bind", f"s0={size}", "--sms", 4)
+        assert "scaled" in fitting.stdout
+        megakittens("run", out, "--graph", symbolic, "--bind", f"s0={size}")
+    assert "bf16[s0, 64]" in megakittens("inspect", symbolic).stdout
+    assert "--bind has no effect on a program" in error("run", out, "--bind", "s0=64")
+    assert "has unbound symbols s0" in error("run", out, "--graph", symbolic)
+
+
+@pytest.mark.parametrize(
+    "bindings, message",
+    [
+        ([], "graph 'scaled' has unbound symbols s0: bind them first"),
+        (["s1=4"], "graph 'scaled' has no symbol 's1'; it has s0"),
+        (["s0"], "--bind takes SYMBOL=SIZE, as in s0=512, not 's0'"),
+        (["=4"], "--bind takes SYMBOL=SIZE, as in s0=512, not '=4'"),
+        (["s0=many"], "--bind s0 takes a whole number from 1 to 281474976710656, not 'many'"),
+        (["s0=0"], "--bind s0 takes a whole number from 1 to 281474976710656, not '0'"),
+        (["s0=4", "s0=8"], "--bind s0 is given twice"),
+    ],
+)
+def test_a_mistake_in_bind_is_named(symbolic, bindings, message):
+    options = [word for text in bindings for word in ("--bind", text)]
+    for command in ("schedule", "run", "check"):
+        assert message in error(command, symbolic, *options)
+
+
 @pytest.mark.parametrize("target, sms", [("sm_90a", 132), ("sm_100a", 148), ("sm_103a", 148)])
 def test_the_target_decides_the_number_of_sms(graph, target, sms):
     got = summary(graph, "--target", target)

@@ -1,5 +1,8 @@
 """megakittens.capture: what PyTorch hands over becomes the graph a reader expects."""
 
+import json
+
+import numpy as np
 import pytest
 import torch
 
@@ -55,6 +58,25 @@ def test_views_become_edges():
 def test_a_reshape_that_is_no_view_becomes_a_copy():
     graph = megakittens.capture(lambda x: x.t().reshape(-1) + 1, torch.ones(4, 8))
     assert ops(graph) == ["copy", "pointwise"]
+
+
+def test_a_graph_with_symbolic_sizes_is_bound_before_it_runs():
+    names = {"name": "f", "symbols": {"s0": 2}, "inputs": [0], "outputs": [[1]]}
+    values = [{"name": name, "dtype": "f32", "shape": ["s0", 3]} for name in ("x", "y")]
+    relu = {"op": "relu", "name": "y", "operands": [[0]], "outputs": [1]}
+    text = json.dumps({"megakittens_graph": 2, **names, "values": values, "nodes": [relu]})
+    graph = megakittens.Graph.from_json(text)
+    assert graph.symbols == {"s0": 2}
+    assert "f32[s0, 3]" in str(graph)
+    bound = graph.bind({"s0": 5})
+    assert bound.symbols == {}
+    assert bound.inputs[0]["sizes"] == [5, 3]
+    outputs, _ = bound.evaluate([np.full(15, -1, np.float32)])
+    assert outputs[0].tolist() == [0] * 15
+    with pytest.raises(megakittens.UserError, match="graph 'f' has unbound symbols s0: bind them first"):
+        graph.evaluate([np.zeros(6, np.float32)])
+    with pytest.raises(megakittens.OptionError, match="no value for s0; it has s0"):
+        graph.bind({})
 
 
 def test_an_update_of_a_slice_is_written_in_place():

@@ -93,6 +93,20 @@ TEST(Api, an_input_that_is_written_comes_back_and_the_callers_stays) {
   EXPECT_EQ(zeros.to_floats()[16], 0);
 }
 
+TEST(Api, a_graph_with_symbols_runs_once_they_are_bound) {
+  const Graph graph = Graph::from_json(R"({"megakittens_graph": 2, "name": "f", "symbols": {"s0": 2},
+    "values": [{"name": "x", "dtype": "f32", "shape": ["s0", 3]}, {"name": "y", "dtype": "f32", "shape": ["s0", 3]}],
+    "inputs": [0], "nodes": [{"op": "relu", "name": "y", "operands": [[0]], "outputs": [1]}], "outputs": [[1]]})");
+  EXPECT_EQ(graph.symbols().at("s0"), 2);
+  const Graph bound = graph.bind({{"s0", 5}});
+  EXPECT_TRUE(bound.symbols().empty());
+  const std::vector<HostTensor> inputs = random_inputs(bound);
+  EXPECT_EQ(inputs[0].shape(), (Shape{5, 3}));
+  EXPECT_EQ(bound.schedule(few_sms()).run(inputs).outputs[0].to_floats(), bound.evaluate(inputs)[0].to_floats());
+  EXPECT_THAT([&] { graph.schedule(few_sms()); }, testing::ThrowsMessage<UserError>(HasSubstr("unbound symbols s0")));
+  EXPECT_THAT([&] { graph.evaluate(inputs); }, testing::ThrowsMessage<UserError>(HasSubstr("unbound symbols s0")));
+}
+
 TEST(Api, graphs_and_programs_survive_their_files) {
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / ("megakittens_api_" + std::to_string(::getpid()));
