@@ -112,17 +112,17 @@ TEST(Program, a_foreign_or_damaged_file_is_refused_with_its_reason) {
   EXPECT_THAT(reason(damaged), HasSubstr("damaged"));
   std::string newer = good;
   newer[8] = 99;
-  EXPECT_THAT(reason(newer), HasSubstr("version 99; this build reads version 2"));
+  EXPECT_THAT(reason(newer), HasSubstr("version 99; this build reads version 3"));
 }
 
 TEST(Program, a_text_that_cannot_be_read_is_refused_with_its_line) {
   auto reason = [](const std::string& text) { return format_error([&] { from_text(text); }); };
   EXPECT_THAT(reason(""), HasSubstr("empty"));
-  EXPECT_THAT(reason("megakittens-program 3\n"), HasSubstr("line 1: version 3"));
-  EXPECT_THAT(reason("megakittens-program 2\nnonsense\n"), HasSubstr("line 2: unknown keyword 'nonsense'"));
-  EXPECT_THAT(reason("megakittens-program 2\n\nwait 0 needs 1 of 1 guard 1\n"),
+  EXPECT_THAT(reason("megakittens-program 2\n"), HasSubstr("line 1: version 2"));
+  EXPECT_THAT(reason("megakittens-program 3\nnonsense\n"), HasSubstr("line 2: unknown keyword 'nonsense'"));
+  EXPECT_THAT(reason("megakittens-program 3\n\nwait 0 needs 1 of 1 guard 1\n"),
               HasSubstr("line 3: no instruction precedes it"));
-  EXPECT_THAT(reason("megakittens-program 2\nstorage \"x\" kind input bytes -1 mutated 0\n"),
+  EXPECT_THAT(reason("megakittens-program 3\nstorage \"x\" kind input bytes -1 mutated 0\n"),
               HasSubstr("line 2: '-1' is no such number"));
 }
 
