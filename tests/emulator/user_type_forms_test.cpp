@@ -2,11 +2,13 @@
 #include <gmock/gmock.h>
 
 #include "ir/builder.hpp"
+#include "ir/reference.hpp"
 #include "ops/user/registry.hpp"
 #include "runtime/host_run.hpp"
 #include "runtime/prepare.hpp"
 #include "runtime/program_file.hpp"
 #include "runtime/type_test.hpp"
+#include "runtime/values.hpp"
 #include "schedule/verify.hpp"
 #include "support/error.hpp"
 #include "support/user_type.hpp"
@@ -192,6 +194,9 @@ TEST_F(UserTypeForms, a_view_that_no_reshape_merges_is_read_where_it_lies) {
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) - 100;
   const runtime::HostRun run = machine.run(runtime::to_buffers(program, {values}), {.seed = 3, .check = true});
   EXPECT_TRUE(run.report.ok()) << run.report.text();
+  const program::Port& port = program.outputs[0];
+  EXPECT_EQ(runtime::to_floats(port.type, runtime::read_port(port, run.storages[port.storage])),
+            ir::evaluate(graph, {values}).outputs[0]);
 }
 
 TEST_F(UserTypeForms, more_dimensions_than_a_record_holds_are_refused_with_what_fits) {
