@@ -38,6 +38,7 @@ TEST(GemmGraph, every_tile_and_two_of_them_in_one_product_agree_with_the_referen
         RunSetup setup = small_machine();
         setup.schedule.config.sms = product.sms;
         setup.schedule.config.cluster = 2;
+        setup.schedule.tile = product.asked;
         setup.integers = true;
         GraphRun run(graph_of(product, dtype, turned), setup);
         EXPECT_EQ(tiles_of(run.program()), product.tiles) << product.text();
@@ -157,6 +158,28 @@ TEST(GemmGraph, epilogues_with_eager_numerics_equal_the_unfused_program_bit_for_
       EXPECT_EQ(difference(a.inputs, c.inputs), "") << ir::name_of(dtype) << odd;
     }
   }
+}
+
+TEST(GemmGraph, every_tile_that_is_asked_for_runs_every_layout_epilogue_and_chain) {
+  for (const std::string& tile : hopper_tiles())
+    for (DType dtype : {DType::bf16, DType::f16})
+      for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+        RunSetup setup = small_machine();
+        setup.schedule.tile = tile;
+        setup.run.seed = seed;
+        EXPECT_EQ(compare_products(dtype, {200, 328, 392}, setup), "") << tile;
+        Tolerance few = units_of(dtype, 4);
+        few.absolute = std::max(4 * few.relative, 1e-4F);
+        GraphRun epilogues(with_epilogues(dtype, 136, 264, 72), setup);
+        EXPECT_EQ(tiles_of(epilogues.program()), std::set<std::string>{tile});
+        EXPECT_EQ(problem_of(epilogues.launch(), few), "") << tile << ", seed " << seed;
+        if (dtype != DType::bf16) continue;
+        setup.low = -0.25F;
+        setup.high = 0.25F;
+        GraphRun chain(mlp(256, 384, 3), setup);
+        EXPECT_EQ(tiles_of(chain.program()), std::set<std::string>{tile});
+        EXPECT_EQ(problem_of(chain.launch(), {.absolute = 2e-2F, .relative = 2e-2F}), "") << tile << ", seed " << seed;
+      }
 }
 
 TEST(GemmGraph, an_epilogue_waits_for_an_operand_that_alone_depends_on_others) {

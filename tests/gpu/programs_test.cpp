@@ -99,6 +99,7 @@ TEST_F(Gpu, every_tile_and_two_of_them_in_one_product_give_the_emulators_bits) {
           SCOPED_TRACE(fmt::format("{} {} {}", product.text(), ir::name_of(dtype), turned));
           schedule::ScheduleOptions how = configuration.options();
           how.config.sms = product.sms;
+          how.tile = product.asked;
           const auto tiles = expect_the_emulators_bits(graph_of(product, dtype, turned), configuration, how);
           if (configuration.cluster == 2) {
             EXPECT_EQ(tiles, product.tiles);

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "ir/builder.hpp"
+#include "ops/gemm/tile.hpp"
 #include "ops/instruction_type.hpp"
 
 namespace megakittens::test {
@@ -38,6 +39,14 @@ ir::Graph graph_of(const TiledProduct& product, ir::DType dtype, bool turned) {
   if (turned) b.view = b.view.transpose(0, 1);
   builder.output(builder.relu(builder.add(builder.matmul(a, b), builder.input("bias", dtype, {product.n}))));
   return builder.build();
+}
+
+std::vector<std::string> hopper_tiles() {
+  std::vector<std::string> names;
+#define MK_GEMM_TILE(name, ...) \
+  if (ops::gemm::tile_of(ops::gemm::TileName::name).cores == ops::gemm::Cores::wgmma) names.emplace_back(#name);
+#include "ops/gemm/tiles.def"
+  return names;
 }
 
 std::set<std::string> tiles_of(const program::Program& program) {

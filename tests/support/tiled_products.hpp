@@ -1,10 +1,11 @@
-// Products of which it is known into which of Hopper's tiles the scheduler cuts them.
+// Products of which it is known into which of Hopper's tiles the scheduler cuts them, by their cost or as asked.
 #pragma once
 
 #include <cstdint>
 #include <set>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "ir/graph.hpp"
 #include "program/program.hpp"
@@ -16,6 +17,7 @@ struct TiledProduct {
   std::int64_t m, n, k;
   std::uint32_t sms;
   std::set<std::string> tiles;  ///< as tiles_of() names them
+  std::string asked{};          ///< schedule::ScheduleOptions::tile
 
   std::string text() const;
 };
@@ -26,6 +28,9 @@ std::span<const TiledProduct> tiled_products();
 /// relu(a @ b + bias): whole tiles in bf16 have a short epilogue, the others run the byte code. `turned`: b is stored
 /// as [n, k], so that K is contiguous.
 ir::Graph graph_of(const TiledProduct& product, ir::DType dtype, bool turned);
+
+/// The names of Hopper's tiles, in the order of ops/gemm/tiles.def.
+std::vector<std::string> hopper_tiles();
 
 /// Of the products in a program: "gemm", "gemm_medium", ...: icodes without type and layout.
 std::set<std::string> tiles_of(const program::Program& program);

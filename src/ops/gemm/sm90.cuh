@@ -12,22 +12,24 @@ using gemm::TileName;
 
 /// The largest, which the general types have too, and the largest of those that share smaller accumulators.
 inline constexpr TileName kWholeName = TileName::gemm, kSmallName = TileName::gemm_medium;
-inline constexpr Tile kWhole = gemm::tile_of(kWholeName);
+inline constexpr Tile kWhole = gemm::tile_of(kWholeName), kSmall = gemm::tile_of(kSmallName);
 inline constexpr uint32_t kAccumulators = kSums<kWhole>;
 static_assert(kWhole.rows == gemm::kGeneralRows && kWhole.columns == gemm::kGeneralColumns);
 
 /// Calls f with the instruction's tile as a template argument: one that has no more sums than kLast, and kLast where it
 /// is none of the others or the type is general.
-template <TileName kLast = kWholeName, class F>
+template <TileName kLast = kWholeName, uint32_t kUntil = gemm::kTileCount, class F>
 MK_DEVICE auto with_tile(const Kind& kind, F&& f) {
   constexpr Tile kLastTile = gemm::tile_of(kLast);
-#define MK_GEMM_TILE(name, ...)                                                                                \
-  if constexpr (constexpr Tile kTile = gemm::tile_of(TileName::name);                                          \
-                kTile.cores == gemm::Cores::wgmma && kTile != kLastTile && kSums<kTile> <= kSums<kLastTile>) { \
-    if (!kind.general && kind.tile == TileName::name) return f.template operator()<kTile>();                   \
+  if constexpr (kUntil == 0) {
+    return f.template operator()<kLastTile>();
+  } else {
+    constexpr Tile kTile = gemm::kTiles[kUntil - 1];
+    if constexpr (kTile.cores == gemm::Cores::wgmma && kTile != kLastTile && kSums<kTile> <= kSums<kLastTile>) {
+      if (!kind.general && kind.tile == static_cast<TileName>(kUntil - 1)) return f.template operator()<kTile>();
+    }
+    return with_tile<kLast, kUntil - 1>(kind, f);
   }
-#include "ops/gemm/tiles.def"
-  return f.template operator()<kLastTile>();
 }
 
 /// Both operands' next 64 of K by ordinary loads, K contiguous in shared memory. All consumer warps.
@@ -113,10 +115,10 @@ struct Gemm : Quiet {
   /// Passes on the pages that this instruction does not use.
   template <class B>
   MK_DEVICE void store(Context<B>& c) const {
-    const Kind kind = gemm::kind_of(c);
     const uint32_t count = ring_stages(c);
+    const uint32_t used = with_tile(gemm::kind_of(c), [&]<Tile kTile>() MK_INLINE { return kTile.used_pages(count); });
     MK_ROLLED for (uint32_t lid = 0; lid < B::kPages; ++lid) {
-      if (with_tile(kind, [&]<Tile kTile>() MK_INLINE { return kTile.uses(lid, count); })) continue;
+      if ((used >> lid & 1) != 0) continue;
       wait_page(c, lid);
       finish_page(c, lid);
     }
@@ -125,21 +127,10 @@ struct Gemm : Quiet {
   template <class B>
   MK_DEVICE void consume(Context<B>& c) const {
     const Kind kind = gemm::kind_of(c);
-    // Accumulators of their own, and the byte code's machine twice: where small tiles shared the large one's
-    // accumulators the assembler serialised its products (C7511).
-    if (!kind.general && kind.tile != kWholeName) {
-      Lanes<float> acc[kSums<gemm::tile_of(kSmallName)>];
-      // Every way through here sets them: else they would live between instructions (C7512).
-      if (with_tile<kSmallName>(kind, [&]<Tile kTile>() MK_INLINE { return run_tile<kTile>(c, kind, acc); })) return;
-      const TilePart part = with_tile<kSmallName>(kind, [&]<Tile kTile>() MK_INLINE { return part_of<kTile>(c); });
-      wait_writable_warp(c);
-      store_accumulators(c, acc, part);
-      return;
-    }
-    Lanes<float> acc[kAccumulators];
-    if (run_whole(c, kind, acc)) return;
-    wait_writable_warp(c);
-    store_accumulators(c, acc, part_of<kWhole>(c));
+    // In this order the largest tile's code comes first, as this compiler lays it out: with small tiles' before it a
+    // product of a single round took 3 % longer on an H200 (its launch waits for instructions).
+    if (!kind.general && kind.tile != kWholeName) return consume_others(c, kind);
+    consume_wide<kWhole>(c, kind);
   }
 
   template <class B>
@@ -148,9 +139,41 @@ struct Gemm : Quiet {
   }
 
  private:
-  /// A 128 x 256 tile but for code that has no short epilogue: then false, and `acc` is the warp's part.
+  /// Small tiles share accumulators, and the byte code's machine. Each wide one has its own: where tiles of other
+  /// widths shared the largest one's the assembler serialised products (C7511).
   template <class B>
-  static MK_DEVICE bool run_whole(Context<B>& c, const Kind& kind, Lanes<float> (&acc)[kAccumulators]) {
+  static MK_DEVICE void consume_others(Context<B>& c, const Kind& kind) {
+    const bool wide = with_tile(kind, [&]<Tile kTile>() MK_INLINE {
+      if constexpr (kSums<kTile> > kSums<kSmall> && kTile != kWhole) {
+        consume_wide<kTile>(c, kind);
+        return true;
+      }
+      return false;
+    });
+    if (wide) return;
+    Lanes<float> acc[kSums<kSmall>];
+    // Every way through here sets them: else they would live between instructions (C7512).
+    if (with_tile<kSmallName>(kind, [&]<Tile kTile>() MK_INLINE { return run_tile<kTile>(c, kind, acc); })) return;
+    const TilePart part = with_tile<kSmallName>(kind, [&]<Tile kTile>() MK_INLINE { return part_of<kTile>(c); });
+    wait_writable_warp(c);
+    store_accumulators(c, acc, part);
+  }
+
+  template <Tile kTile, class B>
+  static MK_DEVICE void consume_wide(Context<B>& c, const Kind& kind) {
+    Lanes<float> acc[kSums<kTile>];
+    if constexpr (kTile == kWhole) {
+      if (run_whole<kTile>(c, kind, acc)) return;
+    } else {
+      if (run_tile<kTile>(c, kind, acc)) return;
+    }
+    wait_writable_warp(c);
+    store_accumulators(c, acc, part_of<kTile>(c));
+  }
+
+  /// A 128 x 256 tile but for code that has no short epilogue: then false, and `acc` is the warp's part.
+  template <Tile kTile, class B>
+  static MK_DEVICE bool run_whole(Context<B>& c, const Kind& kind, Lanes<float> (&acc)[kSums<kTile>]) {
     const TilePart part = part_of<kWhole>(c);
     ShortEpilogue<kWhole.columns> epilogue;
     epilogue.prepare(c, part, kWhole.rows, kWhole.columns);
