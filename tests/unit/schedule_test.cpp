@@ -1,5 +1,5 @@
 #include "schedule/schedule.hpp"
-#include "ops/gemm/tile_order.hpp"
+#include "ops/gemm/space.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,11 +1,11 @@
 // What the GEMM types share on the host: a matmul node's operands in four dimensions, its record, and tile order.
 #pragma once
 
+#include <utility>
 #include <variant>
 
 #include "ops/common/merge.hpp"
 #include "ops/common/regions.hpp"
-#include "ops/gemm/tile_order.hpp"
 #include "ops/instruction_type.hpp"
 
 namespace megakittens::ops::gemm {
@@ -21,6 +21,21 @@ struct Space {
 
 /// Gives the reason where the node is no matmul, or one that does not fit a record.
 std::variant<Space, std::string> make_space(const ir::Graph& graph, const ir::Node& node);
+
+/// The order in which the tiles of a product stand in the program.
+enum class TileOrder : std::uint8_t {
+  /// The seed's: supergroups of 8 columns, all rows of one before the next, odd ones from the last row up.
+  columns,
+  /// Groups of eight rows, or of four where there are no more than eight; all columns of one before the next. A product
+  /// that reads this one's result by rows begins while later groups are under way, and fills SMs that have no tile left
+  /// in this one's last round (docs/concepts/interpreter.md has figures). Inside a group strips of 8 columns, and in
+  /// these bands of four rows, column by column: sixteen SMs that start together read four tiles of each operand.
+  rows,
+};
+
+/// (row tile, column tile) of the j-th tile.
+std::pair<std::int64_t, std::int64_t> tile_at(TileOrder order, std::int64_t j, std::int64_t row_tiles,
+                                              std::int64_t column_tiles);
 
 /// Which output tile an instruction works on, and which part of it this CTA does.
 struct TileShape {

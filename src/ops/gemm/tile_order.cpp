@@ -1,6 +1,6 @@
-#include "ops/gemm/tile_order.hpp"
-
 #include <algorithm>
+
+#include "ops/gemm/space.hpp"
 
 namespace megakittens::ops::gemm {
 namespace {
