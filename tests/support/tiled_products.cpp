@@ -27,6 +27,9 @@ std::span<const TiledProduct> tiled_products() {
       {520, 136, 392, 2, {"gemm", "gemm_divided"}},
       {520, 136, 520, 4, {"gemm", "gemm_narrow"}},
       {264, 72, 1544, 2, {"gemm_medium", "gemm_narrow"}},
+      {256, 384, 64, 2, {"gemm_192"}, "gemm_192"},
+      {256, 192, 1024, 4, {"gemm_192"}, "gemm_192"},
+      {200, 328, 392, 2, {"gemm_192"}, "gemm_192"},
   };
   return products;
 }
