@@ -13,7 +13,6 @@ using gemm::TileName;
 /// The largest, which the general types have too, and the largest of those that share smaller accumulators.
 inline constexpr TileName kWholeName = TileName::gemm, kSmallName = TileName::gemm_medium;
 inline constexpr Tile kWhole = gemm::tile_of(kWholeName), kSmall = gemm::tile_of(kSmallName);
-inline constexpr uint32_t kAccumulators = kSums<kWhole>;
 static_assert(kWhole.rows == gemm::kGeneralRows && kWhole.columns == gemm::kGeneralColumns);
 
 /// Calls f with the instruction's tile as a template argument: one that has no more sums than kLast, and kLast where it
@@ -50,7 +49,7 @@ MK_DEVICE void stage_chunk(Context<B>& c, uint32_t k) {
 /// loop because its first product overwrites the accumulators, which therefore need no zeros; the assembler must see
 /// that it never reads them, or it keeps them alive between instructions.
 template <class In, bool kTransB, class B>
-MK_DEVICE void multiply(Context<B>& c, bool staged, Lanes<float> (&acc)[kAccumulators]) {
+MK_DEVICE void multiply(Context<B>& c, bool staged, Lanes<float> (&acc)[kSums<kWhole>]) {
   using namespace megakittens::sm90;
   using device::Swizzle;
   constexpr uint32_t kStepB = kTransB ? k_step_n_major(Swizzle::k128B) : k_step_k_major();
@@ -185,7 +184,7 @@ struct Gemm : Quiet {
       wait_page_warp(c, kGeneralPageB);
     }
     if (kind.exact) {
-      MK_UNROLL for (uint32_t i = 0; i < kAccumulators; ++i) acc[i] = 0.0f;
+      MK_UNROLL for (uint32_t i = 0; i < kSums<kWhole>; ++i) acc[i] = 0.0f;
       exact::multiply<static_cast<int>(kWhole.columns)>(c, matrix_a(c), matrix_b(c), c.page_address(kGeneralPageA),
                                                         c.page_address(kGeneralPageB), acc);
     } else if (kind.n_major) {
