@@ -48,7 +48,7 @@ TEST(Tile, pages_are_released_once_each_and_none_before_its_last_fill) {
         last[tile.page_a(k % tile.stages)] = last[tile.page_b(k % tile.stages)] = k + 1;
       if (tile.divided()) last[kSumsPage] = fills + 1;
       for (std::uint32_t page = 0; page < kPages; ++page) {
-        EXPECT_EQ(tile.uses(page, fills), last[page] > 0) << page << " of " << fills;
+        EXPECT_EQ((tile.used_pages(fills) >> page & 1) != 0, last[page] > 0) << page << " of " << fills;
         for (std::uint32_t later = 0; later < kPages; ++later)
           EXPECT_TRUE(last[page] >= last[later] || place(page) < place(later)) << page << " " << later;
       }

@@ -10,19 +10,17 @@ using namespace gemm;
 
 namespace {
 
-enum class LayoutB : std::uint8_t { k_major, n_major };
-
-/// How B lies, or why bulk copies cannot bring it.
-std::variant<LayoutB, std::string> layout_of_b(const Space& space) {
-  if (bulk_suited(space.views[1], space.in, true)) return LayoutB::n_major;
-  if (bulk_suited(space.views[1].transpose(2, 3), space.in, true)) return LayoutB::k_major;
-  return std::string("gemm: B's base or pitch is not a multiple of 16 bytes, or neither K nor N is contiguous");
+/// Whether N is B's contiguous dimension, or K; empty where bulk copies cannot bring it.
+std::optional<bool> is_n_major(const Space& space) {
+  if (bulk_suited(space.views[1], space.in, true)) return true;
+  if (bulk_suited(space.views[1].transpose(2, 3), space.in, true)) return false;
+  return std::nullopt;
 }
 
 /// The instructions of some rows.
 std::unique_ptr<NodePlan> plan_rows(Space space, TileName name, Rows rows, const PlanOptions& options) {
   const Tile& tile = tile_of(name);
-  const bool n_major = std::get<LayoutB>(layout_of_b(space)) == LayoutB::n_major;
+  const bool n_major = *is_n_major(space);
   const bool seed = options.tiling == Tiling::seed, blackwell = tile.cores == Cores::tcgen05;
   const bool paired = blackwell && seed && options.config.cluster == 2;
   for (int k = 0; k < 2; ++k) {
@@ -58,8 +56,8 @@ std::optional<std::string> Gemm::unsuited(const ir::Graph& graph, const ir::Node
   if (space.outer0 * space.outer1 * space.m * space.n == 0) return "gemm: there are no elements";
   if (!bulk_suited(space.views[0], space.in, true))
     return "gemm: A's base or pitch is not a multiple of 16 bytes, or its K is not contiguous";
-  auto layout = layout_of_b(space);
-  if (auto* problem = std::get_if<std::string>(&layout)) return *problem;
+  if (!is_n_major(space))
+    return "gemm: B's base or pitch is not a multiple of 16 bytes, or neither K nor N is contiguous";
   return std::nullopt;
 }
 

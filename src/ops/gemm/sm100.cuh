@@ -144,9 +144,9 @@ struct Gemm : Quiet {
   /// Passes on the pages that this instruction does not use.
   template <class B>
   MK_DEVICE void store(Context<B>& c) const {
-    const uint32_t count = ring_stages(c);
+    const uint32_t used = kTile.used_pages(ring_stages(c));
     MK_ROLLED for (uint32_t lid = 0; lid < B::kPages; ++lid) {
-      if (kTile.uses(lid, count)) continue;
+      if ((used >> lid & 1) != 0) continue;
       wait_page(c, lid);
       finish_page(c, lid);
     }

@@ -52,11 +52,12 @@ struct Tile {
   }
   constexpr bool opens_page_a(uint32_t stage) const { return stage % stages_a_page() == 0; }
   constexpr uint32_t pages() const { return together() ? stages : page_a(stages - 1) + 1; }
-  /// A product of so many fills uses the page.
-  constexpr bool uses(uint32_t page, uint32_t fills) const {
-    if (divided() && page == kSumsPage) return true;
-    if (page < stages) return page < fills;
-    return page < pages() && (page - stages) * stages_a_page() < fills;
+  /// Those that a product of so many fills uses, a bit each.
+  constexpr uint32_t used_pages(uint32_t fills) const {
+    const uint32_t filled = fills < stages ? fills : stages;
+    uint32_t used = (1u << filled) - 1;
+    if (!together()) used |= ((1u << (filled + stages_a_page() - 1) / stages_a_page()) - 1) << stages;
+    return divided() ? used | 1u << kSumsPage : used;
   }
   /// Fill k is the last in its stage's page of B, and in that of A.
   constexpr bool last_in_page_b(uint32_t k, uint32_t fills) const { return k + stages >= fills; }
@@ -72,7 +73,7 @@ struct Tile {
     uint32_t count = 0;
     auto push = [&](uint32_t page) { order |= uint64_t{page} << 4 * count++; };
     for (uint32_t page = 0; page < kPages; ++page)
-      if (!uses(page, fills)) push(page);
+      if ((used_pages(fills) >> page & 1) == 0) push(page);
     for (uint32_t k = fills > stages ? fills - stages : 0; k < fills; ++k) {
       push(page_b(k % stages));
       if (!together() && last_in_page_a(k, fills)) push(page_a(k % stages));
@@ -100,6 +101,7 @@ inline constexpr Tile kTiles[] = {
 #define MK_GEMM_TILE(name, ...) {__VA_ARGS__},
 #include "ops/gemm/tiles.def"
 };
+inline constexpr uint32_t kTileCount = sizeof(kTiles) / sizeof(Tile);
 constexpr const Tile& tile_of(TileName name) {
   return kTiles[static_cast<uint32_t>(name)];
 }
