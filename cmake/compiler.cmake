@@ -18,7 +18,8 @@ endif()
 
 add_library(mk_warnings INTERFACE)
 # Members that a designated initialiser leaves out have defaults. GCC 12 reports std::string out of its bounds in -O2.
-target_compile_options(mk_warnings INTERFACE -Wall -Wextra -Wpedantic -Wno-missing-field-initializers -Wno-array-bounds)
+target_compile_options(mk_warnings INTERFACE -Wall -Wextra -Wpedantic -Wno-missing-field-initializers -Wno-array-bounds
+                                                -Wno-stringop-overflow)
 if(MK_WERROR)
   target_compile_options(mk_warnings INTERFACE -Werror)
 endif()

@@ -8,7 +8,7 @@ PROGRAM = ROOT / "build/release/megakittens"
 MLP = ROOT / "tests/golden/mlp_1024_sm100a.mkg.json"
 
 # x = relu(x @ W), small enough for the emulator to take a second.
-SMALL = """{"megakittens_graph": 1, "name": "small",
+SMALL = """{"megakittens_graph": 2, "name": "small",
  "values": [{"name": "x", "dtype": "bf16", "shape": [64, 64]}, {"name": "W", "dtype": "bf16", "shape": [64, 64]},
             {"name": "mm", "dtype": "bf16", "shape": [64, 64]}, {"name": "act", "dtype": "bf16", "shape": [64, 64]}],
  "inputs": [0, 1],

@@ -10,7 +10,7 @@ import pytest
 from cli_program import PROGRAM, error, megakittens
 
 # relu(x) @ W: eight instructions that the product waits for.
-CHAIN = """{"megakittens_graph": 1, "name": "chain",
+CHAIN = """{"megakittens_graph": 2, "name": "chain",
  "values": [{"name": "x", "dtype": "bf16", "shape": [128, 256]}, {"name": "W", "dtype": "bf16", "shape": [256, 256]},
             {"name": "r", "dtype": "bf16", "shape": [128, 256]}, {"name": "mm", "dtype": "bf16", "shape": [128, 256]}],
  "inputs": [0, 1],

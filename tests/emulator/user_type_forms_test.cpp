@@ -165,7 +165,7 @@ class UserTypeForms : public testing::Test {
   }
   static program::Program prepared(const Shape& shape) {
     ir::Builder builder("forms");
-    builder.output(builder.opaque("megakittens_test.doubled.default", {builder.input("x", ir::DType::f32, shape)},
+    builder.output(builder.call("megakittens_test.doubled.default", {builder.input("x", ir::DType::f32, shape)},
                                   ir::Tensor::dense(ir::DType::f32, shape)));
     return runtime::prepare(builder.build(), {.sms = 4, .cluster = 1});
   }
@@ -184,7 +184,7 @@ TEST_F(UserTypeForms, a_view_that_no_reshape_merges_is_read_where_it_lies) {
   ir::Handle x = builder.input("x", ir::DType::f32, {3, 4, 2, 3, 2, 2});
   x.view = x.view.transpose(0, 3).transpose(2, 4);
   const ir::Handle y =
-      builder.opaque("megakittens_test.doubled.default", {x}, ir::Tensor::dense(ir::DType::f32, x.view.sizes));
+      builder.call("megakittens_test.doubled.default", {x}, ir::Tensor::dense(ir::DType::f32, x.view.sizes));
   builder.output(builder.relu(y));
   const ir::Graph graph = builder.build();
   const program::Program program = runtime::prepare(graph, {.sms = 4, .cluster = 1});
@@ -204,7 +204,7 @@ TEST_F(UserTypeForms, more_dimensions_than_a_record_holds_are_refused_with_what_
   ir::Builder builder("wide");
   std::vector<ir::Handle> inputs;
   for (int i = 0; i < 3; ++i) inputs.push_back(builder.input("x", ir::DType::f32, {1, 1, 1, 1, 1, 1, 2, 2}));
-  builder.output(builder.opaque("megakittens_test.doubled.default", inputs, ir::Tensor::dense(ir::DType::f32, {2, 2})));
+  builder.output(builder.call("megakittens_test.doubled.default", inputs, ir::Tensor::dense(ir::DType::f32, {2, 2})));
   EXPECT_THAT(
       text_of_error<UserError>([&] { runtime::prepare(builder.build(), {.sms = 4, .cluster = 1}); }),
       HasSubstr("operand 2 has 8 dimensions, and one call may have eight tensors of five dimensions, four of six"));

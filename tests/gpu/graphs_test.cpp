@@ -44,7 +44,7 @@ std::vector<std::string> checked_programs() {
   for (const auto* list : {&fault_programs(), &silent_programs()})
     for (const CheckedProgram& program : *list) {
       const runtime::PrepareOptions& options = program.options;
-      const std::string key = fmt::format("{} {} {} {}", options.sms, options.fusion,
+      const std::string key = fmt::format("{} {} {} {}", options.sms, options.passes.fusion,
                                           options.tiling == ops::Tiling::seed, ir::to_string(program.graph()));
       if (seen.insert(key).second) names.push_back(program.name);
     }
@@ -61,7 +61,7 @@ TEST_P(GpuCheckedProgram, is_right) {
   schedule::ScheduleOptions how;
   how.tiling = options.tiling;
   if (options.sms != 0) how.config.sms = options.sms;
-  expect_right(program.graph(), {.fusion = options.fusion, .numerics = options.numerics}, how);
+  expect_right(program.graph(), options.passes, how);
 }
 
 /// Operations that are exact: every value is the reference's.

@@ -44,10 +44,9 @@ Fault maps_fault(const program::Program& program, const NodeRecord& record, cons
 }  // namespace
 
 std::uint64_t Product::most_clocks(const NodeRecord& record, const program::Instruction& instruction) const {
-  // For each of K: twice what the slowest tile takes. Without tensor cores 128 fused multiply-adds in each of 8 warps, of
-  // which four run at once, and as many loads: at least 256.
-  constexpr std::uint64_t kTensorCores =
-      2 * std::ranges::max(kTiles, {}, &Tile::chunk_clocks).chunk_clocks / kBlock;
+  // For each of K: twice what the slowest tile takes. Without tensor cores 128 fused multiply-adds in each of 8 warps,
+  // of which four run at once, and as many loads: at least 256.
+  constexpr std::uint64_t kTensorCores = 2 * std::ranges::max(kTiles, {}, &Tile::chunk_clocks).chunk_clocks / kBlock;
   constexpr std::uint64_t kGeneral = 1024;
   return static_cast<std::uint64_t>(record.parameters[kDepth]) *
          (Kind(instruction.icode).general ? kGeneral : kTensorCores);

@@ -67,8 +67,8 @@ class TilePlan final : public NodePlan {
 /// What the GEMM types answer alike.
 class Product : public InstructionType {
  public:
-  /// An instruction is a tile, however long its K: a wait behind one is no fault, even where it goes much slower than it
-  /// should.
+  /// An instruction is a tile, however long its K: a wait behind one is no fault, even where it goes much slower than
+  /// it should.
   std::uint64_t most_clocks(const program::NodeRecord& record, const program::Instruction& instruction) const override;
   std::vector<Region> regions(const program::NodeRecord& record,
                               const program::Instruction& instruction) const override;
