@@ -93,5 +93,8 @@ inline Expression ge(const Expression& a, const Expression& b) {
 inline Expression where(const Expression& a, const Expression& b, const Expression& c) {
   return apply("where", {a, b, c});
 }
+inline Expression sin(const Expression& a) {
+  return apply("sin", {a});
+}
 
 }  // namespace megakittens

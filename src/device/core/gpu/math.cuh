@@ -2,6 +2,7 @@
 #pragma once
 
 #include "device/core/lanes.cuh"
+#include "device/core/trigonometry.cuh"
 #include "device/ptx/arithmetic.cuh"
 
 namespace megakittens::device {
