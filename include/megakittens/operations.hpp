@@ -96,5 +96,8 @@ inline Expression where(const Expression& a, const Expression& b, const Expressi
 inline Expression sin(const Expression& a) {
   return apply("sin", {a});
 }
+inline Expression cos(const Expression& a) {
+  return apply("cos", {a});
+}
 
 }  // namespace megakittens
