@@ -99,5 +99,8 @@ inline Expression sin(const Expression& a) {
 inline Expression cos(const Expression& a) {
   return apply("cos", {a});
 }
+inline Expression floor(const Expression& a) {
+  return apply("floor", {a});
+}
 
 }  // namespace megakittens
