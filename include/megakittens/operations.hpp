@@ -102,5 +102,8 @@ inline Expression cos(const Expression& a) {
 inline Expression floor(const Expression& a) {
   return apply("floor", {a});
 }
+inline Expression erf(const Expression& a) {
+  return apply("erf", {a});
+}
 
 }  // namespace megakittens
