@@ -105,5 +105,8 @@ inline Expression floor(const Expression& a) {
 inline Expression erf(const Expression& a) {
   return apply("erf", {a});
 }
+inline Expression log1p(const Expression& a) {
+  return apply("log1p", {a});
+}
 
 }  // namespace megakittens

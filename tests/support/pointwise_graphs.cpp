@@ -73,7 +73,7 @@ Tolerance tolerance_of(PointwiseOp op, DType dtype, float units) {
 }
 
 bool is_of_positive(PointwiseOp op) {
-  return (op >= PointwiseOp::log && op <= PointwiseOp::rsqrt) || op == PointwiseOp::pow;
+  return (op >= PointwiseOp::log && op <= PointwiseOp::rsqrt) || op == PointwiseOp::pow || op == PointwiseOp::log1p;
 }
 
 void choose_domain(bool positive, RunSetup& setup) {
