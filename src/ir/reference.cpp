@@ -31,19 +31,19 @@ void for_each_element(const View& view, Visit&& visit) {
   }
 }
 
-std::mutex opaque_mutex;
+std::mutex call_mutex;
 
-std::map<std::string, OpaqueReference>& opaque_references() {
+std::map<std::string, CallReference>& call_references() {
   // Never destroyed: a reference may hold what ends before statics do.
-  static auto* references = new std::map<std::string, OpaqueReference>;
+  static auto* references = new std::map<std::string, CallReference>;
   return *references;
 }
 
-OpaqueReference reference_of(const Graph& graph, const Node& node) {
-  std::scoped_lock lock(opaque_mutex);
+CallReference reference_of(const Graph& graph, const Node& node) {
+  std::scoped_lock lock(call_mutex);
   const Call& call = *call_of(node);
-  auto found = opaque_references().find(call.target);
-  if (found == opaque_references().end())
+  auto found = call_references().find(call.target);
+  if (found == call_references().end())
     throw UnsupportedError(
         fmt::format("{} has no reference: the operation is not supported{}{}. Compute it outside the compiled "
                     "function, or write an instruction type for it (docs/guides/instruction-types.md)",
@@ -59,7 +59,7 @@ class Evaluator {
   std::vector<float>& storage(ValueId id) { return storage_[static_cast<std::size_t>(graph_.root(id))]; }
 
   void run(const Node& node) {
-    const OpaqueReference opaque = node.family == Family::call ? reference_of(graph_, node) : OpaqueReference();
+    const CallReference call = node.family == Family::call ? reference_of(graph_, node) : CallReference();
     std::vector<std::vector<float>> operands;
     for (const Operand& operand : node.operands) operands.push_back(gather(storage(operand.value), operand.view));
     switch (node.family) {
@@ -70,7 +70,7 @@ class Evaluator {
       case Family::copy:
         return store(node.outputs[0], std::move(operands[0]));
       case Family::call:
-        return finish(node, operands, opaque(graph_, node, operands));
+        return finish(node, operands, call(graph_, node, operands));
       default:
         return finish(node, operands, evaluate_family(graph_, node, operands));
     }
@@ -152,12 +152,12 @@ class Evaluator {
 
 }  // namespace
 
-void set_opaque_reference(const std::string& target, OpaqueReference reference) {
-  std::scoped_lock lock(opaque_mutex);
+void set_call_reference(const std::string& target, CallReference reference) {
+  std::scoped_lock lock(call_mutex);
   if (reference)
-    opaque_references()[target] = std::move(reference);
+    call_references()[target] = std::move(reference);
   else
-    opaque_references().erase(target);
+    call_references().erase(target);
 }
 
 std::vector<float> gather(const std::vector<float>& storage, const View& view) {

@@ -23,16 +23,16 @@ struct ReferenceResult {
 
 /// `inputs[i]` is the storage of graph input i: tensor.span() floats, already rounded to the input's type.
 /// Products accumulate in fp32 over blocks of 256 and in fp64 across them.
-/// Throws UserError where the inputs do not match the graph, UnsupportedError for an opaque node without a
+/// Throws UserError where the inputs do not match the graph, UnsupportedError for a call without a
 /// reference.
 ReferenceResult evaluate(const Graph& graph, std::vector<std::vector<float>> inputs,
                          ReferenceNumerics numerics = ReferenceNumerics::eager);
 
-/// What an opaque node gives: its outputs, dense in row-major order, from its operands so.
-using OpaqueReference = std::function<std::vector<std::vector<float>>(const Graph& graph, const Node& node,
-                                                                      const std::vector<std::vector<float>>& operands)>;
-/// From now on the reference of opaque nodes with that target; an empty one takes it away. Safe from several threads.
-void set_opaque_reference(const std::string& target, OpaqueReference reference);
+/// What a call gives: its outputs, dense in row-major order, from its operands so.
+using CallReference = std::function<std::vector<std::vector<float>>(const Graph& graph, const Node& node,
+                                                                    const std::vector<std::vector<float>>& operands)>;
+/// From now on the reference of calls with that target; an empty one takes it away. Safe from several threads.
+void set_call_reference(const std::string& target, CallReference reference);
 
 /// Elements of `storage` that the view shows, in row-major order.
 std::vector<float> gather(const std::vector<float>& storage, const View& view);

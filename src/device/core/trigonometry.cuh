@@ -36,27 +36,30 @@ MK_DEVICE Reduced reduce_small(float x) {
   return {multiply_add(-q, -1.7151245100058819e-15f, rest), static_cast<uint32_t>(static_cast<int32_t>(q))};
 }
 
+/// Word i of 2 / pi, 32 bits each, behind one of zeros. A table with an index that is not fixed would lie in memory.
+MK_DEVICE uint32_t two_over_pi(uint32_t i) {
+  return i == 1   ? 0xa2f9836eu
+         : i == 2 ? 0x4e441529u
+         : i == 3 ? 0xfc2757d1u
+         : i == 4 ? 0xf534ddc0u
+         : i == 5 ? 0xdb629599u
+         : i == 6 ? 0x3c439041u
+         : i == 7 ? 0xfe5163abu
+                  : 0u;
+}
+
 /// 2^16 <= x: with x = m * 2^(e - 23), the product of m and those bits of 2 / pi that are not multiples of 4 after it,
 /// 96 of them (M. Payne and R. Hanek, "Radian reduction for trigonometric functions", 1983).
 MK_DEVICE Reduced reduce_large(float x) {
-  constexpr uint32_t kTwoOverPi[8] = {0,          0xa2f9836e, 0x4e441529, 0xfc2757d1,
-                                      0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab};
   const uint32_t bits = bit_cast<uint32_t>(x);
   const uint32_t first = (bits >> 23) - 127 - 25 + 32;  // the window's first bit behind the leading word of zeros
-  uint32_t window[4] = {};
-  // Chosen by comparisons: an index that is computed would put the table into memory.
-  MK_UNROLL for (uint32_t at = 0; at < 5; ++at) {
-    MK_UNROLL for (uint32_t i = 0; i < 4; ++i) window[i] =
-        first / 32 == at && at + i < 8 ? kTwoOverPi[at + i] : window[i];
-  }
-  const uint32_t shift = first % 32;
-  uint32_t w[3];
-  MK_UNROLL for (uint32_t i = 0; i < 3; ++i) {
-    const uint64_t pair = static_cast<uint64_t>(window[i]) << 32 | window[i + 1];
-    w[i] = static_cast<uint32_t>(pair << shift >> 32);
-  }
+  const uint32_t word = first / 32, shift = first % 32;
+  auto window = [&](uint32_t i) MK_INLINE {
+    const uint64_t pair = static_cast<uint64_t>(two_over_pi(word + i)) << 32 | two_over_pi(word + i + 1);
+    return static_cast<uint32_t>(pair << shift >> 32);
+  };
   const uint64_t m = (bits & 0x7fffff) | 0x800000;
-  const uint64_t low = m * w[2], middle = m * w[1] + (low >> 32), high = m * w[0] + (middle >> 32);
+  const uint64_t low = m * window(2), middle = m * window(1) + (low >> 32), high = m * window(0) + (middle >> 32);
   const uint64_t product = high << 32 | (middle & 0xffffffffu);  // in units of 2^-62, modulo 4
   // To the nearest quarter: what is left is signed.
   const uint64_t rounded = product + (uint64_t{1} << 61);

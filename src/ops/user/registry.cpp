@@ -77,7 +77,7 @@ const UserType& register_user_type(std::shared_ptr<megakittens::InstructionType>
   }
   type->set_icode(static_cast<std::uint16_t>(kIcodeCount + (place - all.places.begin())));
   place->type = place->last = type.get();
-  ir::set_opaque_reference(type->target(),
+  ir::set_call_reference(type->target(),
                            [type = type.get()](const auto& graph, const auto& node, const auto& inputs) {
                              return type->reference(graph, node, inputs);
                            });
@@ -90,7 +90,7 @@ void unregister_user_type(const std::string& name) {
   auto place = std::ranges::find(all.places, name, &Place::name);
   if (place == all.places.end() || place->type == nullptr)
     throw UserError(fmt::format("no instruction type '{}' is registered", name));
-  ir::set_opaque_reference(place->type->target(), {});
+  ir::set_call_reference(place->type->target(), {});
   place->type = nullptr;
 }
 
