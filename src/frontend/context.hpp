@@ -28,7 +28,8 @@ struct ConstantSymbol {
 using Symbol = std::variant<std::monostate, TensorSymbol, ConstantSymbol>;
 using Results = std::vector<Symbol>;
 
-/// Why a resolver does not take a call; the next one is tried, then it becomes a node of family call with this as its reason.
+/// Why a resolver does not take a call; the next one is tried, then it becomes a node of family call with this as its
+/// reason.
 class NotResolved : public std::exception {
  public:
   explicit NotResolved(std::string why) : why_(std::move(why)) {}

@@ -109,7 +109,7 @@ def test_binary_and_text_programs_hold_the_same(graph, tmp_path):
         (["--cluster", "3"], "--cluster takes a whole number from 1 to 2, not '3'"),
         (["--sms", "5"], "5 SMs"),
         (["--sm", "5"], "unknown option '--sm' of 'schedule'; known are"),
-        (["--jsno"], "--target, --sms, --cluster, --queue, --tiling, --fusion, --numerics, --json"),
+        (["--jsno"], "--tiling, --numerics, --folding, --views, --fusion, --merging, --dump, --json"),
         (["second.json"], "'schedule' takes no further argument 'second.json'"),
         (["-o", "no/such/folder/p.mkp"], "cannot write 'no/such/folder/p.mkp': No such file or directory"),
     ],

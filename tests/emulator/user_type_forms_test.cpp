@@ -166,7 +166,7 @@ class UserTypeForms : public testing::Test {
   static program::Program prepared(const Shape& shape) {
     ir::Builder builder("forms");
     builder.output(builder.call("megakittens_test.doubled.default", {builder.input("x", ir::DType::f32, shape)},
-                                  ir::Tensor::dense(ir::DType::f32, shape)));
+                                ir::Tensor::dense(ir::DType::f32, shape)));
     return runtime::prepare(builder.build(), {.sms = 4, .cluster = 1});
   }
 

@@ -77,10 +77,9 @@ const UserType& register_user_type(std::shared_ptr<megakittens::InstructionType>
   }
   type->set_icode(static_cast<std::uint16_t>(kIcodeCount + (place - all.places.begin())));
   place->type = place->last = type.get();
-  ir::set_call_reference(type->target(),
-                           [type = type.get()](const auto& graph, const auto& node, const auto& inputs) {
-                             return type->reference(graph, node, inputs);
-                           });
+  ir::set_call_reference(type->target(), [type = type.get()](const auto& graph, const auto& node, const auto& inputs) {
+    return type->reference(graph, node, inputs);
+  });
   return *all.kept.emplace_back(std::move(type));
 }
 
