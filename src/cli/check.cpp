@@ -58,6 +58,7 @@ struct Subject {
 Subject load(const Arguments& arguments, std::uint64_t input_seed) {
   Subject subject{load_input(arguments.file), {}, {}};
   Input& input = subject.input;
+  if (arguments.json) arguments.scheduling.expect_no_dump();
   const runtime::PrepareOptions options = arguments.scheduling.parse();
   if (input.graph) {
     input.graph = arguments.scheduling.bind(*input.graph);

@@ -112,6 +112,10 @@ ir::Graph ScheduleArguments::bind(const ir::Graph& graph) const {
   return ir::bind_symbols(graph, values);
 }
 
+void ScheduleArguments::expect_no_dump() const {
+  if (!dump_.empty()) throw OptionError("--dump prints text and --json one object: give one of them");
+}
+
 std::string ScheduleArguments::given(bool has_graph) const {
   if (!has_graph && !bindings_.empty()) return "--bind";
   for (const CLI::Option* option : options_)

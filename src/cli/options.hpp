@@ -32,6 +32,8 @@ class ScheduleArguments {
   ir::Graph bind(const ir::Graph& graph) const;
   /// The first option that was given, or nothing; --bind counts unless `has_graph`.
   std::string given(bool has_graph = false) const;
+  /// Throws OptionError where --dump would print between the parts of a JSON object.
+  void expect_no_dump() const;
 
  private:
   std::vector<std::string> bindings_;

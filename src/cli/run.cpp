@@ -50,6 +50,7 @@ std::vector<std::string> findings_of(const program::Program& program) {
 /// The program, and the graph where there is one; notes the orderings of a program from a file.
 Input load(const Arguments& arguments, const runtime::PrepareOptions& usual, Verdict& verdict) {
   Input input = load_input(arguments.file);
+  if (arguments.json) arguments.scheduling.expect_no_dump();
   const runtime::PrepareOptions options = arguments.scheduling.parse(usual);
   if (input.graph) {
     if (!arguments.graph.empty()) throw OptionError("--graph belongs to a program file; a graph file was given");

@@ -23,6 +23,7 @@ struct Arguments {
 };
 
 int run(const Arguments& arguments) {
+  if (arguments.json) arguments.scheduling.expect_no_dump();
   const runtime::PrepareOptions options = arguments.scheduling.parse();
   std::error_code unknown;
   if (std::filesystem::equivalent(arguments.graph, arguments.out, unknown))

@@ -229,9 +229,8 @@ std::string scans_fit(const Graph& graph) {
 
 constexpr Rule kOperationRules[] = {
     {"families_are_complete",
-     "A node has its family's details; pointwise has a body, matmul and reduce may have one; a body has a result for "
-     "each "
-     "output.",
+     "A node has its family's details; pointwise has a body, matmul and reduce may have one; a body has a result "
+     "for each output.",
      families_are_complete},
     {"bodies_are_straight", "A step reads operands, constants and earlier steps only, as many as its operation takes.",
      bodies_are_straight},
@@ -242,9 +241,8 @@ constexpr Rule kOperationRules[] = {
     {"reductions_fit", "reduce names ascending dimensions of its operand and gives what is left of its shape.",
      reductions_fit},
     {"indices_fit",
-     "gather and scatter name a coordinate for each dimension of operand 0; index operands are integers in the shape "
-     "of "
-     "the index space; elements keep their dtype.",
+     "gather and scatter name a coordinate for each dimension of operand 0; index operands are integers in the "
+     "shape of the index space; elements keep their dtype.",
      indices_fit},
     {"scans_fit", "scan names a dimension of its operand and keeps the shape.", scans_fit},
 };

@@ -15,10 +15,10 @@ constexpr Pass kPasses[] = {
 #include "passes/passes.def"
 };
 
-#if defined(NDEBUG)
-constexpr bool kVerifiesEach = false;
-#else
+#if defined(MK_VERIFY_PASSES)
 constexpr bool kVerifiesEach = true;
+#else
+constexpr bool kVerifiesEach = false;
 #endif
 
 const Pass& find(std::string_view text, std::string_view Pass::* by, const char* what) {

@@ -42,8 +42,9 @@ const Pass& find_pass(std::string_view name);
 #define MK_PASS(name, switch_name, summary) ir::Graph name(const ir::Graph& graph, const Options& options);
 #include "passes/passes.def"
 
-/// Needs a verified graph; gives a verified one that computes the same: the same bits with Numerics::eager. Builds with
-/// assertions verify behind each pass.
+/// Needs a verified graph; gives a verified one that computes the same: the same bits with Numerics::eager, but that a
+/// function of constants alone is the host's, a unit in the last place from a GPU's. Builds other than Release verify
+/// behind each pass.
 ir::Graph run_pipeline(const ir::Graph& graph, const Options& options);
 
 }  // namespace megakittens::passes

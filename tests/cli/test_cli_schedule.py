@@ -72,6 +72,17 @@ def test_the_target_decides_the_number_of_sms(graph, target, sms):
     assert (got["target"], got["sms"], got["cluster"], got["queue"]) == (target, sms, 2, "per-sm")
 
 
+def test_dump_prints_the_graph_behind_a_pass(graph):
+    text = megakittens("schedule", graph, "--dump", "fuse_pointwise").stdout
+    assert text.count("behind ") == 1 and "behind fuse_pointwise (" in text
+    every = megakittens("schedule", graph, "--dump", "all").stdout
+    passes = ("fold_constants", "fold_copies", "fuse_pointwise", "merge_equal_nodes")
+    assert [every.index(f"behind {name} (") for name in passes] == sorted(every.index(f"behind {name} (") for name in passes)
+    assert "behind fuse" not in megakittens("schedule", graph, "--dump", "all", "--fusion", "off").stdout
+    assert "unknown pass 'fuse'; known are fold_constants, fold_copies" in error("schedule", graph, "--dump", "fuse")
+    assert "--dump prints text and --json one object" in error("schedule", graph, "--dump", "all", "--json")
+
+
 def test_fusion_joins_the_chain(graph):
     assert [node["op"] for node in summary(graph, "--fusion", "off")["nodes"]] == ["gemm", "relu"]
     assert len(summary(graph)["nodes"]) == 1

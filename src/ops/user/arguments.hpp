@@ -1,4 +1,4 @@
-// What a users' type's node record holds besides operands and constants. Plain constants, host and device.
+// What the node record of a user's type holds besides operands and constants. Plain constants, host and device.
 #pragma once
 
 #include "program/node_record.hpp"

@@ -114,20 +114,11 @@ void expect_position(const std::string& who, const std::vector<OperandInfo>& ope
 }
 
 program::TensorMapDescription description_of(const program::OperandRecord& operand, const BulkMap& wanted) {
-  const std::uint32_t bytes = program::size_of(type_of(operand));
-  program::TensorMapDescription map{.storage = static_cast<std::uint32_t>(wanted.operand),
-                                    .type = type_of(operand),
-                                    .rank = program::kMaxTileRank,
-                                    .offset = operand.offset,
-                                    .box = {wanted.columns, wanted.rows, 1, 1},
-                                    .swizzle = static_cast<program::Swizzle>(wanted.swizzle)};
-  for (int d = 0; d < program::kMaxTileRank; ++d) {
-    const int own = program::kMaxTileRank - 1 - d;
-    map.sizes[d] = static_cast<std::uint64_t>(operand.sizes[own]);
-    // A dimension of size 1 has no stride of its own; any legal one serves.
-    map.strides[d] = d == 0 ? bytes : operand.sizes[own] == 1 ? 16 : operand.strides[own] * bytes;
-  }
-  return map;
+  const ir::View view{.offset = operand.offset,
+                      .sizes = {std::begin(operand.sizes), std::end(operand.sizes)},
+                      .strides = {std::begin(operand.strides), std::end(operand.strides)}};
+  return tensor_map(view, type_of(operand), wanted.operand, wanted.columns, wanted.rows,
+                    static_cast<program::Swizzle>(wanted.swizzle));
 }
 
 /// Why there is no such map, or empty.
