@@ -81,8 +81,8 @@ def call_of_sixteen(rounds=20):
     return dict(best)
 
 
-def capture(function, sets):
-    """A graph of CALLS calls, over the sets in turn; and the last call's result."""
+def capture(function, sets, calls=CALLS):
+    """A graph of so many calls, over the sets in turn; and the last call's result."""
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
@@ -91,13 +91,14 @@ def capture(function, sets):
     torch.cuda.current_stream().wait_stream(stream)
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
-        for i in range(CALLS):
+        for i in range(calls):
             result = function(*sets[i % len(sets)])
     return graph, result
 
 
-def replayed(graphs, rounds):
-    """{name: microseconds a call} of graphs that hold CALLS calls each."""
+def replayed(graphs, rounds, calls=None, watch=None):
+    """{name: microseconds a call} of graphs that hold CALLS calls each, or `calls` by name. `watch(name)` is called while one
+    runs."""
     times = {name: [] for name in graphs}
     for graph in graphs.values():
         graph.replay()
@@ -108,8 +109,10 @@ def replayed(graphs, rounds):
             start.record()
             graph.replay()
             end.record()
+            if watch is not None:
+                watch(name)
             end.synchronize()
-            times[name].append(start.elapsed_time(end) / CALLS * 1e3)
+            times[name].append(start.elapsed_time(end) / (calls[name] if calls else CALLS) * 1e3)
     return {name: statistics.median(values) for name, values in times.items()}
 
 
