@@ -49,7 +49,8 @@ def of_inductor(cases, choice):
 def chosen(given):
     if not given.case:
         return families.deal(given.seed, given.cases, given.families)
-    return [families.make(given.seed, family, int(number)) for family, _, number in (name.partition("/") for name in given.case)]
+    named = [name.partition("/") for name in given.case]
+    return [families.make(given.seed, family, int(number)) for family, _, number in named]
 
 
 def record(given, about, results, left):
@@ -57,7 +58,7 @@ def record(given, about, results, left):
     settings = {"seed": given.seed, "cases": given.cases, "families": given.families, "only": given.case, "inductor": given.inductor}
     settings |= {"rounds": given.rounds, "rotate": given.rotate, "budget_s": given.budget, "ran": len(results), "left": left}
     found = report.summary(results, about["ceilings"]) if about else {}
-    shown = [{**r, **({"figures": report.figures(r, about["ceilings"])} if r.get("times", {}).keys() - {report.OURS} else {})} for r in results]
+    shown = [{**result, "figures": report.figures(result, about["ceilings"])} if report.compared(result) else result for result in results]
     return {**about, "sweep": settings, **found, "results": shown}
 
 

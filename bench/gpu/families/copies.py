@@ -3,7 +3,7 @@
 import math
 
 from gpu.families.case import Case, Operand, contiguous_strides
-from gpu.families.sizes import log_uniform, mixed, side
+from gpu.families.sizes import MOST_BYTES, log_uniform, mixed, side
 
 ITEMSIZE = {"bf16": 2, "f16": 2, "f32": 4}
 CASTS = {"bf16": "torch.bfloat16", "f16": "torch.float16", "f32": "torch.float32"}
@@ -78,7 +78,7 @@ def copy_large(rng, name):
     """Transposes and permutations of 32 MB and more."""
     while True:
         dtype = rng.choice(list(ITEMSIZE))
-        case = permutation(rng, name, log_uniform(rng, 32 * 2**20, 512 * 2**20) // ITEMSIZE[dtype], dtype)
+        case = permutation(rng, name, log_uniform(rng, 32 * 2**20, MOST_BYTES // 2) // ITEMSIZE[dtype], dtype)
         size = math.prod(case.operands[0].shape) * ITEMSIZE[dtype]
-        if 32 * 2**20 <= size <= 520 * 2**20:
+        if 32 * 2**20 <= size <= MOST_BYTES // 2:
             return case

@@ -4,7 +4,7 @@ import math
 
 from gpu.families.case import Case, Operand, contiguous_strides
 from gpu.families.expressions import expression
-from gpu.families.sizes import log_uniform, mixed, side
+from gpu.families.sizes import MOST_BYTES, log_uniform, mixed, side
 
 NARROW = (17, 19, 23)
 TORCH_NAMES = {"bf16": "torch.bfloat16", "f16": "torch.float16", "f32": "torch.float32"}
@@ -101,7 +101,7 @@ def pointwise_large(rng, name):
         elements = log_uniform(rng, LARGE // 4, 2**27)
         case = of_shape(rng, name, shape_of(rng, elements))
         largest = max(operand.bytes for operand in case.operands)
-        if largest >= LARGE and case.bytes <= 10**9 and math.prod(largest_shape(case)) <= 1.3 * 2**27:
+        if largest >= LARGE and case.bytes <= MOST_BYTES and math.prod(largest_shape(case)) <= 1.3 * 2**27:
             return case
 
 

@@ -12,6 +12,11 @@ PEAK_TFLOP_S = 990.0  # of sixteen-bit products, dense
 WORST = 10
 
 
+def compared(result):
+    """Whether ours was timed beside any other."""
+    return bool(result.get("times", {}).keys() - {OURS})
+
+
 def best(times):
     """(name, microseconds) of the fastest that is not ours."""
     return min(((name, each["us"]) for name, each in times.items() if name != OURS), key=lambda pair: pair[1])
@@ -46,7 +51,7 @@ def quantile(values, share):
 def of_family(results, ceilings):
     """Counts, and statistics of what was measured."""
     counted = {status: sum(result["status"] == status for result in results) for status in ("refused", "wrong", "failed")}
-    measured = [figures(result, ceilings) for result in results if result.get("times", {}).keys() - {OURS}]
+    measured = [figures(result, ceilings) for result in results if compared(result)]
     ratios = [each["ratio"] for each in measured if each["best_us"] > SMALL_US]
     excesses = [each["excess_us"] for each in measured if each["best_us"] <= SMALL_US]
     shares = [each["share_of_copy"] for each in measured]
@@ -68,7 +73,7 @@ def summary(results, ceilings):
     """{"families": .., "all": .., "worst": names of the slowest beside the best, the slowest first}."""
     names = list(dict.fromkeys(result["case"]["name"].partition("/")[0] for result in results))
     grouped = {name: [result for result in results if result["case"]["name"].partition("/")[0] == name] for name in names}
-    known = [result for result in results if result.get("times", {}).keys() - {OURS}]
+    known = [result for result in results if compared(result)]
     slow = [(figures(result, ceilings), result) for result in known]
     slow = sorted(((f["ratio"], r["case"]["name"]) for f, r in slow if f["best_us"] > SMALL_US), reverse=True)
     return {
@@ -85,11 +90,13 @@ def number(value, digits=2):
 def line(result, ceilings):
     """One case in a line."""
     name, status = result["case"]["name"], result["status"]
-    if not result.get("times", {}).keys() - {OURS}:
-        return f"{name:26} {status.upper() if status in ('wrong', 'failed') else status}: {first_line(result.get('message', ''))}"
+    if not compared(result):
+        loud = status.upper() if status in ("wrong", "failed") else status
+        return f"{name:26} {loud}: {first_line(result.get('message', ''))}"
     own = figures(result, ceilings)
     other = " ".join(f"{kind} {each['us']:.1f}" for kind, each in result["times"].items() if kind != OURS)
-    text = f"{name:26} {own['ratio']:6.2f}  ours {own['ours_us']:.1f} {other} us  copy {own['share_of_copy']:.0%} peak {own['share_of_peak']:.0%}"
+    text = f"{name:26} {own['ratio']:6.2f}  ours {own['ours_us']:.1f} {other} us"
+    text += f"  copy {own['share_of_copy']:.0%} peak {own['share_of_peak']:.0%}"
     clock = result["times"][OURS]
     if clock.get("sm_mhz") is not None:
         text += f"  {clock['sm_mhz']:.0f} MHz {clock['watts']:.0f} W"
@@ -120,8 +127,9 @@ def text(results, ceilings, left):
     for name, own in [*found["families"].items(), ("all", found["all"])]:
         cells = [own[key] for key in ("count", "refused", "wrong", "failed", "timed")]
         cells += [number(own[key]) for key in ("median", "p90", "worst")] + [own["small"], number(own["largest_excess_us"], 1)]
-        share = f"   median {own['median_share_of_copy']:.0%}, least {own['least_share_of_copy']:.0%}"
-        shown = share if name in LARGE and own["least_share_of_copy"] is not None else ""
+        shown = ""
+        if name in LARGE and own["least_share_of_copy"] is not None:
+            shown = f"   median {own['median_share_of_copy']:.0%}, least {own['least_share_of_copy']:.0%}"
         lines.append(f"{name:22}" + "".join(f"{cell!s:>10}" for cell in cells) + shown)
     lines.append(f"\nthe {len(found['worst'])} slowest beside the best, where that takes over {SMALL_US:.0f} us:")
     by_name = {result["case"]["name"]: result for result in results}
@@ -129,7 +137,8 @@ def text(results, ceilings, left):
         result = by_name[name]
         own = figures(result, ceilings)
         lines.append(line(result, ceilings))
-        lines.append(f"    {result['bytes']:.3g} bytes, {result['flop']:.3g} flop: {own['bound']} bound it, {own['least_us_by_ceilings']:.1f} us at the ceiling")
+        work = f"{result['bytes']:.3g} bytes, {result['flop']:.3g} flop"
+        lines.append(f"    {work}: {own['bound']} bound it, {own['least_us_by_ceilings']:.1f} us at the ceiling")
         lines.append(described(result))
     refused = {}
     for result in results:
