@@ -11,6 +11,7 @@ import argparse
 import json
 import os
 import pathlib
+import signal
 import sys
 import tempfile
 import time
@@ -108,6 +109,7 @@ def sweep(given, folder):
 
 def main():
     given = arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that other processes end with this one
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(BENCH), os.environ.get("PYTHONPATH")]))
     with tempfile.TemporaryDirectory(prefix="sweep-") as folder:
         return sweep(given, pathlib.Path(folder))

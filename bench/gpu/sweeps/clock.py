@@ -59,7 +59,7 @@ def source():
             continue
         try:
             return kind()
-        except Exception:  # noqa: BLE001 - a machine without either is measured all the same
+        except Exception:  # a machine without either is measured all the same
             continue
     return None
 
@@ -73,7 +73,7 @@ class Watch:
     def __call__(self, name):
         try:
             found = self.asked.sample() if self.asked else None
-        except Exception:  # noqa: BLE001 - likewise
+        except Exception:  # likewise
             found = None
         if found is not None:
             self.samples.setdefault(name, []).append(found)

@@ -72,7 +72,7 @@ def first_call_by_inductor(case, inputs, result):
         function = torch.compile(case.function(), fullgraph=True, dynamic=False)
         function(*inputs)
         torch.cuda.synchronize()
-    except Exception as error:  # noqa: BLE001 - a competitor's failure is not the case's
+    except Exception as error:  # a competitor's failure is not the case's
         result["failed_competitors"]["inductor"] = f"{type(error).__name__}: {error}"[:400]
         return {}
     result["inductor_first_call_s"] = round(time.perf_counter() - start, 2)
@@ -171,7 +171,7 @@ def main():
             case, start, result = Case.from_dict(values), time.perf_counter(), {"case": values}
             try:
                 measure(case, settings, asked, result)
-            except Exception as error:  # noqa: BLE001 - the next case is measured all the same
+            except Exception as error:  # the next case is measured all the same
                 place = traceback.extract_tb(error.__traceback__)[-1]
                 where = f"{place.filename.rsplit('/', 1)[-1]}:{place.lineno}"
                 seen = result.get("message", "")  # what was found wrong before
@@ -181,7 +181,7 @@ def main():
             say({**result, "seconds": round(time.perf_counter() - start, 2)})
             try:
                 forget()
-            except Exception:  # noqa: BLE001 - another process takes over
+            except Exception:  # another process takes over
                 sys.exit(supervise.LOST_CODE)
 
 

@@ -37,14 +37,14 @@ def measuring(command, settings, environment):
 def one_process(command, settings, environment, first_s, case_s):
     """Yields what a process says, and at the end the reason why it said no more, or None where it came to its end."""
     process, found = measuring(command, settings, environment)
-    limit = first_s
+    limit = min(first_s, max(0, settings["until"] - time.time()) + case_s)
     try:
         while True:
             # The case at which the time is up may finish.
             try:
                 line = found.get(timeout=limit)
             except queue.Empty:
-                yield f"no answer in {limit} s"
+                yield f"no answer in {limit:.0f} s"
                 return
             if line is None:
                 code = process.wait()
