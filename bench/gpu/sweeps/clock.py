@@ -26,7 +26,17 @@ class Nvml:
 
     def sample(self):
         clock = pynvml.nvmlDeviceGetClockInfo(self.device, pynvml.NVML_CLOCK_SM)
-        return clock, pynvml.nvmlDeviceGetPowerUsage(self.device) / 1000
+        return clock, self.milliwatts() / 1000
+
+    def milliwatts(self):
+        """At this moment where the driver knows it, else averaged over a second, which is longer than most cases take."""
+        try:
+            field = pynvml.nvmlDeviceGetFieldValues(self.device, [pynvml.NVML_FI_DEV_POWER_INSTANT])[0]
+            if field.nvmlReturn == pynvml.NVML_SUCCESS and field.value.uiVal:
+                return field.value.uiVal
+        except (AttributeError, pynvml.NVMLError):
+            pass
+        return pynvml.nvmlDeviceGetPowerUsage(self.device)
 
 
 class Smi:
