@@ -95,6 +95,9 @@ Workspace::Workspace(const program::Program& program) : state_(std::make_unique<
     state_->storages.push_back(storage.kind == program::StorageKind::workspace ? allocate(storage.bytes) : Memory());
   state_->mapped.resize(program.storages.size());
   for (const program::TensorMapDescription& map : program.maps) state_->mapped[map.storage] = true;
+  for (const program::NodeRecord& record : program.records)
+    for (int k = 0; k < record.operand_count; ++k)
+      if ((record.operands[k].flags & program::kOperandBulk) != 0) state_->mapped[record.operands[k].storage] = true;
   reset();
 }
 

@@ -17,7 +17,7 @@ using device::Words;
 /// because a warp has few scoreboards: where single fetches share one, a look at the oldest waits for the newest, which
 /// made a noop take as long as a trip to memory. A global queue is drawn from one ahead, so that no CTA holds
 /// instructions that another could begin.
-inline constexpr uint32_t kBatch = 4;
+inline constexpr uint32_t kBatch = 3;
 
 /// The instructions that this CTA is about to run.
 struct Fetch {

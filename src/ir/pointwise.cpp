@@ -70,6 +70,12 @@ float min(float a, float b) {
 float pow(float a, float b) {
   return std::pow(a, b);
 }
+float divide(float a, float b) {
+  return a / b;
+}
+float quotient(float a, float b) {
+  return a / b;
+}
 float select(bool condition, float yes, float no) {
   return condition ? yes : no;
 }

@@ -6,7 +6,6 @@
 #include <array>
 
 #include "ops/elementwise/elementwise.hpp"
-#include "ops/elementwise_general/elementwise_general.hpp"
 #include "ops/gemm/gemm.hpp"
 #include "ops/gemm_general/gemm_general.hpp"
 #include "ops/icodes.hpp"

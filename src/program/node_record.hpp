@@ -18,7 +18,7 @@ using ElementType = ir::DType;
 enum OperandFlags : uint8_t {
   kOperandOutput = 1,       ///< written, not read
   kOperandVector = 2,       ///< the last tiled dimension but one has stride 0: one row serves all rows
-  kOperandBulk = 4,         ///< a tensor map exists: base and pitches are multiples of 16 bytes
+  kOperandBulk = 4,         ///< bulk copies or vectors move it: its storage's address is a multiple of 16 bytes
   kOperandBroadcast0 = 8,   ///< one matrix serves the whole of dimension 0
   kOperandBroadcast1 = 16,  ///< and of dimension 1
 };
@@ -41,7 +41,7 @@ struct CodeWord {
   uint8_t op;      ///< CodeOp
   uint8_t source;  ///< second argument, or what `load` loads
   uint8_t third;   ///< number of a temporary (`keep`, `select`) or of an output operand (`store`)
-  uint8_t type;    ///< ElementType of `round` and `store`
+  uint8_t type;    ///< ElementType of `round` and `store`; of others that to which the result is known to be rounded
 };
 static_assert(sizeof(CodeWord) == 4);
 

@@ -41,12 +41,12 @@ def test_a_program_file_is_checked_too(program):
 
 
 def test_a_planted_fault_is_found_and_told_once(chain):
-    text = megakittens("check", chain, *SHORT, "--fault", "no-fence-before-loading-bulk-stores", code=1).stdout
+    text = megakittens("check", chain, *SHORT, "--fault", "no-fence-before-loading-ordinary-stores", code=1).stdout
     assert "verifier: 0 findings" in text
-    assert text.count("[proxy-fence-global-async, row 9 of the hand-off table]") == 1
+    assert text.count("[proxy-fence-global, row 11 of the hand-off table]") == 1
     assert re.search(r"bulk load of CTA \d+ warp \d+ \(follower, instruction \d+\) reads global memory 'r' \+ 0x", text)
     assert re.search(r"follower of instruction \d+ \(matmul of node 'mm', model.py:3\) reads operand 0, 'r' \[\d+:\d+, 0:256\]", text)
-    assert re.search(r"storer of instruction \d+ \(relu of node 'act', model.py:2\) writes operand 1, 'r' \[\d+:\d+, ", text)
+    assert re.search(r"consumer of instruction \d+ \(relu of node 'act', model.py:2\) writes operand 1, 'r' ", text)
     assert text.endswith("result: WRONG\n")
 
 

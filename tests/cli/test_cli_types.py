@@ -33,7 +33,7 @@ def normed(tmp_path: pathlib.Path) -> pathlib.Path:
 def test_types_are_listed_with_what_a_plugin_brings():
     assert "rms_norm" not in megakittens("types").stdout
     text = megakittens("types", "--plugin", EXAMPLE).stdout
-    assert "megakittens_example.rms_norm.default" in text and "elementwise_general" in text
+    assert "megakittens_example.rms_norm.default" in text and "gemm_general" in text
 
 
 def test_testing_needs_a_plugin():

@@ -69,8 +69,9 @@ TEST(NamedFault, names_are_different_and_each_program_exists) {
 
 TEST(NamedFault, every_point_of_the_twins_is_in_a_test) {
   // Those that the interpreter's programs do not reach are planted in kernels written by hand.
-  const std::set<FaultPoint> elsewhere = {FaultPoint::kFenceProxyAsync, FaultPoint::kFenceAcqRel,
-                                          FaultPoint::kRemoteArrive, FaultPoint::kRemoteWait};
+  const std::set<FaultPoint> elsewhere = {
+      FaultPoint::kFenceProxyAsync, FaultPoint::kFenceAcqRel,       FaultPoint::kRemoteArrive, FaultPoint::kRemoteWait,
+      FaultPoint::kBulkWaitGroup,   FaultPoint::kBulkWaitGroupRead, FaultPoint::kBulkCommit};
   for (int p = 0; p < kFaultPoints; ++p) {
     const auto point = static_cast<FaultPoint>(p);
     const bool named = std::ranges::any_of(

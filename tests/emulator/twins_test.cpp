@@ -83,6 +83,8 @@ const std::map<std::string, std::string> kUnderAnotherName = {
     {"ex2_approx", "device::exp2_approx("},
     {"rcp_approx", "device::reciprocal_approx("},
     {"tanh_approx", "device::tanh_approx("},
+    {"div_full", "device::divide_approx("},
+    {"sqrt_approx", "device::sqrt_approx("},
     {"cvt_rn_bf16x2", "device::pack<Bf16>("},
     {"cvt_rn_f16x2", "device::pack<F16>("},
     {"cvt_rn_bf16", "device::to_bf16("},

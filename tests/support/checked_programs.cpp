@@ -41,6 +41,14 @@ ir::Graph tiles() {
   b.output(x);
   return b.build();
 }
+/// A node with an operand that its consumers gather, then one whose bulk copies come to the same pages.
+ir::Graph gathers() {
+  Builder b("gathers");
+  const Handle x = b.input("x", DType::bf16, {512, 512}), row = b.input("row", DType::bf16, {512});
+  b.output(b.add(x, row));
+  b.output(b.relu(x));
+  return b.build();
+}
 /// Nodes of the general types only.
 ir::Graph general() {
   Builder b("general");
@@ -98,6 +106,7 @@ ir::Graph overwrites() {
   Builder b("overwrites");
   Handle x = b.input("x", DType::bf16, {128, 256});
   x = b.assign(x, b.input("y", DType::bf16, {128, 256}));
+  b.output(b.relu(b.input("other", DType::bf16, {16})));  // so that the same elements are another SM's
   b.output(b.assign(x, b.input("z", DType::bf16, {128, 256})));
   return b.build();
 }
@@ -213,6 +222,7 @@ const std::vector<CheckedProgram>& fault_programs() {
       {"deep products", deep_products, hopper(1)},
       {"tiles", tiles, hopper(3)},
       {"tiles on one SM", tiles, hopper(1)},
+      {"gathers", gathers, hopper(1)},
       {"general", general, hopper(4)},
       {"reuse", reuse, hopper(4)},
       {"tiles, then general", tiles_then_general, hopper(1)},

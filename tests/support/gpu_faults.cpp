@@ -25,7 +25,6 @@ struct Row {
 #define MK_WAIT_STAGE_FREE "MK_DEVICE void wait_stage_free(Context<B>& c, uint32_t n, uint32_t depth) {"
 #define MK_WAIT_PAGE "MK_DEVICE void wait_physical_page(Context<B>& c, uint32_t page) {"
 #define MK_FINISH_PAGE "MK_DEVICE void finish_page(Context<B>& c, uint32_t lid, uint32_t arrivals = kPageArrivals) {"
-#define MK_WAIT_TILE "MK_DEVICE void wait_tile_done_lane(Context<B>& c, uint32_t n) {"
 #define MK_WAIT_WRITABLE "MK_DEVICE void wait_writable_warp(Context<B>& c) {"
 #define MK_WAIT_COUNTERS "MK_DEVICE bool wait_counters(Context<B>& c, uint32_t guard) {"
 #define MK_STAGE_AND_PAGE "return stage_ready() & page_ready();"
@@ -37,12 +36,8 @@ constexpr Row kRows[] = {
     {"no-fence-before-loading-ordinary-stores", {kOperands, MK_GLOBAL_FENCE, "kGuardWrite)) {}"}},
     {"no-fence-before-loading-ordinary-stores", {kCopies, MK_GLOBAL_FENCE, "kGuardWrite)) {}"}},
     {"no-fence-before-loading-ordinary-stores", {kTiles, MK_GLOBAL_FENCE, "kGuardWrite)) {}"}},
-    {"no-fence-before-loading-bulk-stores", {kOperands, MK_GLOBAL_FENCE, "kGuardWrite)) {}"}},
-    {"no-fence-before-loading-bulk-stores", {kCopies, MK_GLOBAL_FENCE, "kGuardWrite)) {}"}},
-    {"no-fence-before-loading-bulk-stores", {kTiles, MK_GLOBAL_FENCE, "kGuardWrite)) {}"}},
-    {"no-fence-before-bulk-store", {kPages, "ptx::fence_proxy_async_shared_cta();", ""}},
+    {"no-fence-behind-gathered-operands", {kTiles, "ptx::fence_proxy_async_shared_cta();", ""}},
     {"no-fence-before-tensor-core", {kGemm, "ptx::fence_proxy_async_shared_cta();", ""}},
-    {"no-fence-before-reuse-by-bulk-store", {kRoles, MK_GLOBAL_FENCE, "kGuardWrite)) {}"}},
     {"no-fence-after-mbarrier-init", {kKernel, "ptx::fence_mbarrier_init_release_cluster();", ""}},
     {"no-fence-for-tensor-maps",
      {kNode, "ptx::fence_proxy_tensormap_acquire_sys(maps, map, bulk && !map_of_call);", ""}},
@@ -50,10 +45,6 @@ constexpr Row kRows[] = {
     {"stage-released-before-wgmma-retires", {kOthers, "ptx::wgmma_wait_group<1>();", ""}},
     {"no-wgmma-fence", {kGemm, "ptx::wgmma_fence();", ""}},
     {"no-wgmma-fence", {kOthers, "ptx::wgmma_fence();", ""}},
-    {"read-wait-before-signal",
-     {kTiles, "ptx::cp_async_bulk_wait_group<0>();", "ptx::cp_async_bulk_wait_group_read<0>();"}},
-    {"page-released-under-store", {kTiles, "ptx::cp_async_bulk_wait_group_read<0>();", ""}},
-    {"store-group-not-committed", {kTiles, "ptx::cp_async_bulk_commit_group();", ""}},
     {"stage-read-before-it-is-full", {kPages, MK_WAIT_STAGE_FULL, MK_WAIT_STAGE_FULL " return;"}},
     {"stage-refilled-before-it-is-free",
      {kPages, MK_WAIT_STAGE_FREE, MK_WAIT_STAGE_FREE " if (c.role == Role::loader) return;"}},
@@ -73,7 +64,6 @@ constexpr Row kRows[] = {
     {"too-few-bytes-expected",
      {kPages, "ptx::mbarrier_arrive_expect_tx(stage_full(c, n), bytes);",
       "ptx::mbarrier_arrive_expect_tx(stage_full(c, n), bytes / 2);"}},
-    {"tile-stored-before-it-is-done", {kPages, MK_WAIT_TILE, MK_WAIT_TILE " return;"}},
     {"slot-overwritten-under-its-roles", {kController, "if (turn > 0) wait_warp(", "if (false) wait_warp("}},
     {"set-up-not-awaited",
      {kKernel, "Set::template begin_cta<B>(c);\n  ptx::bar_sync_all();", "Set::template begin_cta<B>(c);\n"}},

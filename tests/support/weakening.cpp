@@ -60,6 +60,9 @@ std::string reason_for_silence(const FaultPlace& place) {
     return "the note that a CTA has left is read by the next launch alone";
   if (place.point == FaultPoint::kNamedBarrier && !place.role.empty() && place.role != "launcher")
     return "a CTA's last barrier stands before the note that it has left, which the next launch alone reads";
+  if (place.role == "storer" &&
+      (place.point == FaultPoint::kFenceProxyAsyncGlobal || place.point == FaultPoint::kFenceProxyAsync))
+    return "the standard types write by ordinary stores: the fence is for users' types that write by bulk stores";
   return "";
 }
 

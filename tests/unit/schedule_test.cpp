@@ -1,4 +1,5 @@
 #include "schedule/schedule.hpp"
+#include "ops/elementwise/arguments.hpp"
 #include "ops/gemm/space.hpp"
 
 #include <fmt/format.h>
@@ -114,11 +115,11 @@ TEST(Schedule, full_shape_checked_instead_of_the_sliced_one) {
   for (std::uint32_t i = product.first; i < product.first + product.count; ++i) {
     const std::int32_t row = program.instructions[i].index[2];
     for (std::uint32_t producer : waited_for(program, i, 1)) {
-      const std::int32_t* tile = program.instructions[producer].index;
-      EXPECT_LT(tile[2], 128 + row + 128) << "rows of the producer's tile";
-      EXPECT_GT(tile[2] + tile[4], 128 + row);
-      EXPECT_LT(tile[3], 896) << "columns";
-      EXPECT_GT(tile[3] + tile[5], 256);
+      const std::int32_t* stretch = program.instructions[producer].index;
+      const std::int32_t begin = stretch[ops::elementwise::kBeginLow],
+                         end = begin + stretch[ops::elementwise::kElements];
+      EXPECT_LT(begin, (128 + row + 127) * 1024 + 896) << "the producer's elements";
+      EXPECT_GT(end, (128 + row) * 1024 + 256);
     }
   }
 }

@@ -34,6 +34,20 @@ MK_DEVICE float rcp_approx(float x) {
   return result;
 }
 
+/// sm_20. PTX: "div", .full.f32: at most two units in the last place off, for any operands.
+MK_DEVICE float div_full(float a, float b) {
+  float result;
+  asm("div.full.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+  return result;
+}
+
+/// sm_20. PTX: "sqrt", .approx.f32.
+MK_DEVICE float sqrt_approx(float x) {
+  float result;
+  asm("sqrt.approx.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return result;
+}
+
 /// sm_75. PTX: "tanh", .approx.f32.
 MK_DEVICE float tanh_approx(float x) {
   float result;

@@ -16,13 +16,13 @@ enum TileWord { kOuter0, kOuter1, kRow, kColumn, kRows, kColumns };
 constexpr std::int64_t kMostStride = std::int64_t{1} << 48;
 constexpr int kRunColumns = 8;  // what a lane moves at once
 
-std::uint8_t expected_flags(const NodeRecord& record, int k) {
+std::uint8_t expected_flags(const NodeRecord& record, int k, bool bulk) {
   const OperandRecord& operand = record.operands[k];
   int flags = is_output(record, k) ? program::kOperandOutput : 0;
   if (operand.strides[2] == 0) flags |= program::kOperandVector;
   if (operand.strides[0] == 0) flags |= program::kOperandBroadcast0;
   if (operand.strides[1] == 0) flags |= program::kOperandBroadcast1;
-  if (is_mapped(operand)) flags |= program::kOperandBulk;
+  if (bulk || is_mapped(operand)) flags |= program::kOperandBulk;
   return static_cast<std::uint8_t>(flags);
 }
 
@@ -55,7 +55,7 @@ program::ElementType type_of(const OperandRecord& operand) {
   return static_cast<program::ElementType>(operand.type);
 }
 
-Fault operand_fault(const NodeRecord& record, int k, const Sizes& sizes) {
+Fault operand_fault(const NodeRecord& record, int k, const Sizes& sizes, bool bulk) {
   const OperandRecord& operand = record.operands[k];
   for (int d = 0; d < program::kMaxTileRank; ++d) {
     if (operand.sizes[d] != sizes[d])
@@ -68,7 +68,7 @@ Fault operand_fault(const NodeRecord& record, int k, const Sizes& sizes) {
   }
   if (operand.sizes[3] > 1 && operand.strides[3] * program::size_of(type_of(operand)) > INT32_MAX)
     return fmt::format("operand {} has columns {} elements apart", k, operand.strides[3]);
-  if (const std::uint8_t flags = expected_flags(record, k); operand.flags != flags)
+  if (const std::uint8_t flags = expected_flags(record, k, bulk); operand.flags != flags)
     return fmt::format("operand {} has flags {}; its place, strides and map call for {}", k, operand.flags, flags);
   return std::nullopt;
 }

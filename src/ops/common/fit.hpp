@@ -18,8 +18,8 @@ bool is_mapped(const program::OperandRecord& operand);
 program::ElementType type_of(const program::OperandRecord& operand);
 
 /// Operand k has these sizes, strides that the device's arithmetic can follow, and the flags that its place, strides
-/// and map call for.
-Fault operand_fault(const program::NodeRecord& record, int k, const Sizes& sizes);
+/// and map call for; `bulk` where bulk copies or vectors move it without a map.
+Fault operand_fault(const program::NodeRecord& record, int k, const Sizes& sizes, bool bulk = false);
 
 /// A tensor map as a type's bulk copies need it.
 struct MapShape {

@@ -4,9 +4,8 @@
 
 #include <algorithm>
 
-#include "ops/elementwise/arguments.hpp"
 #include "ops/elementwise/fit.hpp"
-#include "ops/elementwise/space.hpp"
+#include "ops/elementwise/rectangles.hpp"
 #include "ops/icodes.hpp"
 
 namespace megakittens::ops {
@@ -15,120 +14,86 @@ using namespace elementwise;
 
 namespace {
 
-/// Which operands travel by bulk copy, and how many slots a tile needs.
-struct Slots {
-  std::vector<bool> mapped;
-  std::vector<int> number;  ///< of each operand's slot in a tile, -1 without
-  int per_tile = 0;
-  int largest_element = 1;
-};
-
-/// Matrix operands (no broadcast along rows or columns) get a slot; vectors and scalars are read by ordinary loads.
-std::optional<Slots> assign_slots(const Space& space) {
-  Slots slots;
-  int lender = -1;  // an input whose slot an output of the same element size may take over
-  // Of several results the first would be stored before the others' code has read the input.
-  const bool lends = static_cast<int>(space.views.size()) == space.inputs + 1;
-  for (std::size_t k = 0; k < space.views.size(); ++k) {
-    const ir::View& view = space.views[k];
-    bool output = static_cast<int>(k) >= space.inputs;
-    bool matrix = view.strides[3] != 0 && view.strides[2] != 0;
-    int bytes = ir::size_of(space.types[k]);
-    if (output && !bulk_storable(view, space.types[k])) return std::nullopt;
-    slots.mapped.push_back(output || (matrix && bulk_suited(view, space.types[k])));
-    if (!output && matrix && !slots.mapped.back()) return std::nullopt;
-    slots.number.push_back(-1);
-    if (!slots.mapped.back()) continue;
-    slots.largest_element = std::max(slots.largest_element, bytes);
-    if (output && lends && lender >= 0 && ir::size_of(space.types[lender]) == bytes) {
-      slots.number.back() = slots.number[lender];
-      lender = -1;
-      continue;
-    }
-    if (!output && lender < 0) lender = static_cast<int>(k);
-    slots.number.back() = slots.per_tile++;
-  }
-  return slots;
+/// Logical pages in the order in which an instruction of so many stages gives them back: those that the ring does not
+/// take, then by their last stage.
+std::uint64_t release_order(const Pieces& pieces, std::int64_t stages, std::uint32_t pages) {
+  std::vector<std::pair<std::int64_t, std::uint32_t>> last;
+  for (std::uint32_t lid = 0; lid < pages; ++lid) last.emplace_back(-1, lid);
+  if (pieces.depth != 0)
+    for (std::int64_t n = 0; n < stages; ++n) last[n % pieces.depth / pieces.per_page].first = n;
+  const std::int64_t ring = std::ranges::count_if(last, [](const auto& page) { return page.first >= 0; });
+  for (int i = 0; i < pieces.staging; ++i) last[ring + i].first = stages;
+  std::ranges::stable_sort(last, {}, &std::pair<std::int64_t, std::uint32_t>::first);
+  std::uint64_t order = program::kReleaseInOrder;
+  for (std::uint32_t q = 0; q < pages; ++q)
+    order = (order & ~(std::uint64_t{15} << (4 * q))) | std::uint64_t{last[q].second} << (4 * q);
+  return order;
 }
 
 }  // namespace
 
 std::vector<Region> Elementwise::regions(const program::NodeRecord& record,
                                          const program::Instruction& instruction) const {
-  return rectangle_regions(record, instruction);
+  const std::int32_t* index = instruction.index;
+  const auto begin = static_cast<std::int64_t>(std::uint64_t{static_cast<std::uint32_t>(index[kBeginHigh])} << 32 |
+                                               static_cast<std::uint32_t>(index[kBeginLow]));
+  const ir::Extents sizes(record.extents, record.extents + program::kMaxTileRank);
+  std::vector<ir::Box> boxes = boxes_of(sizes, {begin, begin + index[kElements]});
+  if (const std::int64_t width = index[kWidth]; width > 0) {
+    const std::int64_t row = index[kFirstRow], column = index[kFirstColumn];
+    boxes = {{.lo = {index[kFirst0], index[kFirst1], row, column},
+              .hi = {index[kFirst0] + 1LL, index[kFirst1] + 1LL, row + index[kElements] / width, column + width}}};
+  }
+  std::vector<Region> regions;
+  for (const ir::Box& box : boxes) {
+    TileRange range;
+    std::ranges::copy(box.lo, range.lo.begin());
+    std::ranges::copy(box.hi, range.hi.begin());
+    for (int k = 0; k < record.operand_count; ++k) regions.push_back(tile_region(record, k, range));
+  }
+  return regions;
 }
 
-std::optional<std::string> Elementwise::record_fault(const program::Program& program, const program::NodeRecord& record,
+std::optional<std::string> Elementwise::record_fault(const program::Program&, const program::NodeRecord& record,
                                                      std::uint16_t) const {
-  return elementwise::record_fault(program, record, true);
+  return elementwise::record_fault(record);
 }
 
 std::optional<std::string> Elementwise::instruction_fault(const program::Program& program,
                                                           const program::NodeRecord& record,
                                                           const program::Instruction& instruction) const {
-  return elementwise::instruction_fault(program, record, instruction, true);
+  return elementwise::instruction_fault(program, record, instruction);
 }
 
 std::optional<std::string> Elementwise::unsuited(const ir::Graph& graph, const ir::Node& node,
-                                                 const PlanOptions& options) const {
-  auto made = make_space(graph, node);
-  if (auto* problem = std::get_if<std::string>(&made)) return fmt::format("elementwise: {}", *problem);
-  const Space& space = std::get<Space>(made);
-  if (ir::element_count(space.views[0].sizes) == 0) return "elementwise: there are no elements";
-  if (space.single_row) return "elementwise: a single row has no tiles";
-  if (space.views[0].sizes[3] < kTileColumns) return "elementwise: rows are shorter than a tile";
-  std::optional<Slots> slots = assign_slots(space);
-  if (!slots)
-    return "elementwise: an operand's base, strides or pitch, or a result's row, do not suit bulk copies (multiples of "
-           "16 bytes)";
-  if (slots->per_tile == 0) return "elementwise: no operand is a matrix";
-  if (options.tiling == Tiling::seed && slots->per_tile > 3)
-    return "elementwise: the seed's tile of 128 rows holds at most three operands";
+                                                 const PlanOptions&) const {
+  auto space = make_space(graph, node);
+  if (auto* problem = std::get_if<std::string>(&space)) return fmt::format("elementwise: {}", *problem);
   return std::nullopt;
 }
 
 std::unique_ptr<NodePlan> Elementwise::plan(const ir::Graph& graph, const ir::Node& node,
                                             const PlanOptions& options) const {
-  Space space = std::get<Space>(make_space(graph, node));
-  Slots slots = *assign_slots(space);
-  const ir::Extents& sizes = space.views[0].sizes;
-  int pages = static_cast<int>(options.config.pages);
-  int page_bytes = static_cast<int>(options.config.page_bytes);
-  int tile_rows = kMostTileRows;
-  auto slot_bytes = [&] { return tile_rows * kTileColumns * slots.largest_element; };
-  auto tiles_that_fit = [&] {
-    return slot_bytes() > page_bytes ? 0 : page_bytes / slot_bytes() * pages / slots.per_tile;
-  };
-  bool seed = options.tiling == Tiling::seed;
-  int wanted_tiles = seed ? 2 : 1;
-  while (tiles_that_fit() < wanted_tiles && tile_rows > 8) tile_rows /= 2;
-  if (!seed) tile_rows = static_cast<int>(rows_for_parallelism(sizes, kTileColumns, tile_rows, 16, options.config.sms));
-  std::int64_t column_tiles = (sizes[3] + kTileColumns - 1) / kTileColumns;
-  std::int64_t row_blocks = sizes[0] * sizes[1] * ((sizes[2] + tile_rows - 1) / tile_rows);
-  int tiles = wanted_tiles;
-  // Longer instructions cost fewer hand-offs, as long as every SM still has work.
-  while (!seed && tiles < 4 && tiles * 2 <= tiles_that_fit() &&
-         row_blocks * ((column_tiles + 2 * tiles - 1) / (2 * tiles)) >= 2 * options.config.sms)
-    tiles *= 2;
-
-  std::vector<std::int32_t> shape{shape_word(space, tile_rows), slot_bytes(),
-                                  slots.per_tile | page_bytes / slot_bytes() << 16};
-  std::uint64_t numbers = 0;
-  for (std::size_t k = 0; k < slots.number.size(); ++k)
-    numbers |= static_cast<std::uint64_t>(std::max(slots.number[k], 0)) << (4 * k);
-  shape.push_back(static_cast<std::int32_t>(static_cast<std::uint32_t>(numbers)));
-  shape.push_back(static_cast<std::int32_t>(static_cast<std::uint32_t>(numbers >> 32)));
-  std::vector<program::TensorMapDescription> maps;
-  for (std::size_t k = 0; k < space.views.size(); ++k) {
-    if (!slots.mapped[k]) continue;
-    space.record.operands[k].map = static_cast<std::uint16_t>(maps.size());
-    space.record.operands[k].flags |= program::kOperandBulk;
-    maps.push_back(tensor_map(space.views[k], space.types[k], static_cast<int>(k), kTileColumns,
-                              static_cast<std::uint32_t>(tile_rows), program::Swizzle::none));
+  if (options.tiling == Tiling::seed && node.operands[0].view.rank() >= 2 &&
+      node.operands[0].view.sizes.back() >= kSeedColumns / 2) {
+    auto kept = make_space(graph, node, 1);
+    if (auto* space = std::get_if<Space>(&kept)) {
+      auto plan = std::make_unique<RectanglePlan>(std::move(*space), options.config);
+      plan->icode = kIcode_elementwise;
+      return plan;
+    }
   }
-  auto plan = std::make_unique<RectanglePlan>(std::move(space), tile_rows, std::int64_t{kTileColumns} * tiles, shape);
+  Space space = std::get<Space>(make_space(graph, node));
+  const Pieces pieces = pieces_of(space, options.config);
+  const std::int64_t elements = ir::element_count(space.views[0].sizes);
+  // As many for each SM, of at most kMostElements.
+  const std::int64_t round = options.config.sms * std::int64_t{kMostElements};
+  const std::int64_t wanted = options.config.sms * std::max<std::int64_t>((elements + round - 1) / round, 1);
+  auto plan = std::make_unique<StretchPlan>(std::move(space), pieces, wanted);
   plan->icode = kIcode_elementwise;
-  plan->maps = std::move(maps);
+  const std::int64_t each = plan->count == 0 ? 0 : (elements + plan->count - 1) / plan->count;
+  plan->release_order =
+      release_order(pieces, pieces.piece == 0 ? 0 : (each + pieces.piece - 1) / pieces.piece, options.config.pages);
   return plan;
 }
 

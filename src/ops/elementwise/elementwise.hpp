@@ -1,4 +1,4 @@
-// Pointwise programs over tiles that arrive and leave by bulk tensor copies.
+// Pointwise programs over any shapes, strides, broadcasts and alignment.
 #pragma once
 
 #include "ops/instruction_type.hpp"

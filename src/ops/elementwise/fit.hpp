@@ -5,8 +5,8 @@
 
 namespace megakittens::ops::elementwise {
 
-Fault record_fault(const program::Program& program, const program::NodeRecord& record, bool tiled);
+Fault record_fault(const program::NodeRecord& record);
 Fault instruction_fault(const program::Program& program, const program::NodeRecord& record,
-                        const program::Instruction& instruction, bool tiled);
+                        const program::Instruction& instruction);
 
 }  // namespace megakittens::ops::elementwise

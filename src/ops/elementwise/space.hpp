@@ -1,50 +1,72 @@
-// What the two elementwise types share on the host: a node's merged index space, its record, and rectangular tilings.
+// A pointwise node on the host: its merged index space, its record, how its operands move, and its instructions.
 #pragma once
 
+#include <array>
 #include <variant>
 
 #include "ops/common/merge.hpp"
 #include "ops/common/regions.hpp"
+#include "ops/elementwise/arguments.hpp"
 #include "ops/instruction_type.hpp"
 #include "ops/pointwise/compile.hpp"
 
 namespace megakittens::ops::elementwise {
 
-/// A pointwise node made ready: record with operands and code, views with merged dimensions.
+/// A pointwise node made ready: record with operands, parameters and code, views with merged dimensions.
 struct Space {
   program::NodeRecord record{};
   std::vector<ir::View> views;  ///< operands, then outputs
   std::vector<ir::DType> types;
   int inputs = 0;
-  bool single_row = false;
+  bool narrow = false;  ///< the code needs more than kWideTemporaries
 };
 
-/// Gives the reason where the node is no pointwise program, or one that does not fit a record.
-std::variant<Space, std::string> make_space(const ir::Graph& graph, const ir::Node& node);
+/// Gives the reason where the node is no pointwise program, or one that does not fit a record. The last `keep`
+/// dimensions are not merged.
+std::variant<Space, std::string> make_space(const ir::Graph& graph, const ir::Node& node, int keep = 0);
 
-/// Cuts a rank-4 space into blocks of rows x columns inside every (outer0, outer1), row-major.
-class RectanglePlan final : public NodePlan {
+/// A part of a space in row-major order: elements from `begin` to before `end`.
+struct Stretch {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
+/// The boxes, seven at most, that a stretch of a rank-4 space is made of; what lies outside the space is left out.
+std::vector<ir::Box> boxes_of(const ir::Extents& sizes, Stretch stretch);
+
+/// What the instructions of a space say alike.
+struct Pieces {
+  std::vector<Mode> modes;  ///< of each operand
+  std::int64_t piece = 0;   ///< elements of a stage; 0 without staged operands
+  int depth = 0;            ///< stages of the ring
+  int per_page = 1;
+  int staging = 0;  ///< pages for gathered operands
+  bool narrow = false;
+};
+/// Without `ring` no operand moves as kDense.
+Pieces pieces_of(const Space& space, const program::Config& config, bool ring = true);
+
+/// How each operand moves by itself, before the ring's room is dealt out; without `ring` none moves as kDense.
+std::vector<Mode> modes_of(const Space& space, bool ring);
+/// What every plan of a space says: record, views, cost.
+void set_plan(NodePlan& plan, Space space, const Pieces& pieces);
+/// All index words of an instruction that is no rectangle and begins at position `first`.
+std::vector<std::int32_t> index_words(const program::NodeRecord& record, const Pieces& pieces, Stretch stretch,
+                                      const std::array<std::int64_t, program::kMaxTileRank>& first);
+
+class StretchPlan final : public NodePlan {
  public:
-  /// `shape` are the index words from kShape on, the same for every instruction.
-  RectanglePlan(Space space, std::int64_t rows, std::int64_t columns, std::vector<std::int32_t> shape);
+  /// `wanted` instructions where the space is large enough.
+  StretchPlan(Space space, Pieces pieces, std::int64_t wanted);
   InstructionPlan instruction(std::int64_t i) const override;
 
  private:
-  std::int64_t block_rows_;
-  std::int64_t block_columns_;
-  std::int64_t grid_[4];
-  std::vector<std::int32_t> shape_;
+  Stretch stretch(std::int64_t i) const;
+
+  Pieces pieces_;
+  Pieces tail_;  ///< of the last few elements, which move one by one
   int inputs_;
+  std::int64_t elements_;
+  std::int64_t even_;  ///< instructions that share the whole blocks
 };
-
-/// Index word kShape.
-std::int32_t shape_word(const Space& space, int tile_rows);
-
-/// Regions of an instruction with elementwise::Index words.
-std::vector<Region> rectangle_regions(const program::NodeRecord& record, const program::Instruction& instruction);
-
-/// Rows a block may have so that there are at least `wanted` blocks, from `most` down to `least`, halving.
-std::int64_t rows_for_parallelism(const ir::Extents& sizes, std::int64_t columns, std::int64_t most, std::int64_t least,
-                                  std::int64_t wanted);
 
 }  // namespace megakittens::ops::elementwise

@@ -145,7 +145,8 @@ class Compiler {
       MK_CHECK(sources[i - 1] >= 0, "step {} reads a value that was not kept", s);
     }
     if (op == CodeOp::where) sources[1] = temporary_of(sources[1]);
-    if (op != CodeOp::identity) emit(op, sources[0], sources[1], step.dtype);
+    const ir::DType type = step.op == PointwiseOp::round ? step.dtype : precision_of(s);
+    if (op != CodeOp::identity) emit(op, sources[0], sources[1], type);
     held_ = Ref::step(s);
     for (std::size_t k = 0; k < body_.results.size(); ++k)
       if (body_.results[k] == s)
@@ -154,6 +155,25 @@ class Compiler {
       slot_of_[s] = take_temporary(last_use_[s], false);
       emit(CodeOp::keep, program::kNoSource, slot_of_[s]);
     }
+  }
+
+  /// A 16-bit type where nobody sees more of step s: it is rounded to one next, or everything that leaves is. Functions
+  /// then have fast forms.
+  ir::DType precision_of(int s) const {
+    auto half = [](ir::DType type) { return type == ir::DType::bf16 || type == ir::DType::f16; };
+    if (std::ranges::all_of(types_, half)) return types_[0];
+    ir::DType seen = ir::DType::f32;
+    for (std::size_t k = 0; k < body_.results.size(); ++k)
+      if (body_.results[k] == s) {
+        if (!half(types_[k])) return ir::DType::f32;
+        seen = types_[k];
+      }
+    for (const ir::Step& reader : body_.steps)
+      if (std::ranges::find(reader.args, Ref::step(s)) != reader.args.end()) {
+        if (reader.op != PointwiseOp::round || !half(reader.dtype)) return ir::DType::f32;
+        seen = reader.dtype;
+      }
+    return seen;
   }
 
   /// False where the value is dead, or only the next step reads it, and can take it from the accumulator.

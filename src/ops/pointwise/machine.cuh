@@ -1,90 +1,87 @@
-// Runs a record's byte code over a chunk of sixteen values in each lane. Rolled: one copy of every operation however
-// long the code is.
+// Runs a record's byte code over a chunk of values in each lane. Short operations are written out for every value;
+// functions in their fast forms too where the chunk is long, in their accurate ones in a rolled loop over a few values
+// at a time.
 #pragma once
 
-#include "ops/pointwise/place.cuh"
+#include "ops/pointwise/functions.cuh"
 
 namespace megakittens::ops {
 
-using program::CodeOp;
 using program::CodeWord;
 
-/// The operations of the form `function`, of one value or two.
-MK_DEVICE Lanes<float> run_function(CodeOp op, Lanes<float> a, Lanes<float> b) {
-  using namespace device;  // what the expressions are made of
-  switch (op) {
-#define MK_ROW_brief(name, expression)
-#define MK_ROW_ternary(name, expression)
-#define MK_ROW_special(name, expression)
-#define MK_ROW_function(name, expression) \
-  case CodeOp::name:                      \
-    return expression;
-#define MK_OPERATION(name, arity, result, form, mirror, expression, aten) MK_ROW_##form(name, (expression))
-#include "ir/operations.def"
-#undef MK_ROW_brief
-#undef MK_ROW_ternary
-#undef MK_ROW_special
-#undef MK_ROW_function
-    default:
-      return a;
-  }
-}
-
-/// The same with the machine's own words that are made of them.
-MK_DEVICE Lanes<float> run_function_word(const CodeWord word, Lanes<float> a, Lanes<float> s) {
-  CodeOp op = static_cast<CodeOp>(word.op);
-  const bool with_product = op == CodeOp::silu_mul || op == CodeOp::silu_round_mul_round;
-  const bool rounds = op == CodeOp::silu_round_mul_round;
-  const Lanes<bool> reversed = op == CodeOp::reverse_div || op == CodeOp::reverse_pow;
-  if (with_product) op = CodeOp::silu;
-  if (op == CodeOp::reverse_div) op = CodeOp::div;
-  if (op == CodeOp::reverse_pow) op = CodeOp::pow;
-  const Lanes<float> value = run_function(op, device::select(reversed, s, a), device::select(reversed, a, s));
-  if (!with_product) return value;
-  return rounds ? round_value(word.type, round_value(word.type, value) * s) : value * s;
-}
-
 /// Rounds a chunk to the type.
-MK_DEVICE void round_chunk(uint32_t type, Lanes<float> (&values)[kChunk]) {
+template <uint32_t kCount>
+MK_DEVICE void round_chunk(uint32_t type, Lanes<float> (&values)[kCount]) {
   if (type == static_cast<uint32_t>(ElementType::bf16)) {
-    MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) values[i] = device::round_to<device::Bf16>(values[i]);
+    MK_UNROLL for (uint32_t i = 0; i < kCount; i += 2) {
+      const Lanes<uint32_t> pair = device::pack_bf16x2(values[i], values[i + 1]);
+      values[i] = device::bf16_low(pair);
+      values[i + 1] = device::bf16_high(pair);
+    }
   } else if (type == static_cast<uint32_t>(ElementType::f16)) {
-    MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) values[i] = device::round_to<device::F16>(values[i]);
+    MK_UNROLL for (uint32_t i = 0; i < kCount; i += 2) {
+      const Lanes<uint32_t> pair = device::pack_f16x2(values[i], values[i + 1]);
+      values[i] = device::f16_low(pair);
+      values[i + 1] = device::f16_high(pair);
+    }
   } else if (type == static_cast<uint32_t>(ElementType::boolean)) {
-    MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) values[i] = truth(values[i] != 0.0f);
+    MK_UNROLL for (uint32_t i = 0; i < kCount; ++i) values[i] = truth(values[i] != 0.0f);
   }
 }
 
 /// Value i of temporary `number`. Chosen by selects: where branches choose, the compiler joins them to an access with a
 /// computed number, and the temporaries go to memory.
-template <int kTemporaries>
-MK_DEVICE Lanes<float> pick_temporary(int number, const Lanes<float> (&temporaries)[kTemporaries][kChunk], uint32_t i) {
+template <int kTemporaries, uint32_t kCount>
+MK_DEVICE Lanes<float> pick_temporary(int number, const Lanes<float> (&temporaries)[kTemporaries][kCount], uint32_t i) {
   Lanes<float> value = temporaries[0][i];
   MK_UNROLL for (int t = 1; t < kTemporaries; ++t) value =
       device::select(Lanes<bool>(number == t), temporaries[t][i], value);
   return value;
 }
 
-/// One word on the whole chunk. Short operations are written out sixteen times; functions run once in a loop that turns
-/// the chunk round, so that each is in the code once.
-template <int kTemporaries>
-MK_DEVICE void run_word(const CodeWord word, Lanes<float> (&acc)[kChunk], Lanes<float> (&s)[kChunk],
-                        Lanes<float> (&temporaries)[kTemporaries][kChunk]) {
+/// A function, and the machine's own words that are made of one.
+template <uint32_t kCount>
+MK_DEVICE void run_function_word(const CodeWord word, Lanes<float> (&acc)[kCount], Lanes<float> (&s)[kCount]) {
+  CodeOp op = static_cast<CodeOp>(word.op);
+  const bool with_product = op == CodeOp::silu_mul || op == CodeOp::silu_round_mul_round;
+  const bool rounds = op == CodeOp::silu_round_mul_round;
+  if (with_product) op = CodeOp::silu;
+  if (op == CodeOp::reverse_div || op == CodeOp::reverse_pow) {
+    op = op == CodeOp::reverse_div ? CodeOp::div : CodeOp::pow;
+    MK_UNROLL for (uint32_t i = 0; i < kCount; ++i) {
+      const Lanes<float> value = acc[i];
+      acc[i] = s[i];
+      s[i] = value;
+    }
+  }
+  run_function(op, is_half(word.type), acc, s);
+  if (!with_product) return;
+  MK_ROLLED for (uint32_t pass = 0; pass < 2; ++pass) {
+    if (rounds) round_chunk(word.type, acc);
+    if (pass == 0) MK_UNROLL for (uint32_t i = 0; i < kCount; ++i) acc[i] = acc[i] * s[i];
+  }
+}
+
+/// One word on the whole chunk.
+template <int kTemporaries, uint32_t kCount>
+MK_DEVICE void run_word(const CodeWord word, Lanes<float> (&acc)[kCount], Lanes<float> (&s)[kCount],
+                        Lanes<float> (&temporaries)[kTemporaries][kCount]) {
   using namespace device;  // what the expressions are made of
   switch (static_cast<CodeOp>(word.op)) {
 // Of brief rows b is s[i]; c of `where` comes from a temporary.
-#define MK_EACH(name, c_value, expression)                                        \
-  case CodeOp::name:                                                              \
-    MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) {                             \
-      [[maybe_unused]] const Lanes<float> a = acc[i], b = s[i], c = c_value;      \
-      acc[i] = expression;                                                        \
-    }                                                                             \
+#define MK_EACH(name, c_value, expression)                                   \
+  case CodeOp::name:                                                         \
+    MK_UNROLL for (uint32_t i = 0; i < kCount; ++i) {                        \
+      [[maybe_unused]] const Lanes<float> a = acc[i], b = s[i], c = c_value; \
+      acc[i] = expression;                                                   \
+    }                                                                        \
     break;
 #define MK_ROW_brief(name, expression) MK_EACH(name, 0.0f, expression)
 #define MK_ROW_ternary(name, expression) \
   MK_EACH(name, pick_temporary<kTemporaries>(word.third, temporaries, i), expression)
 #define MK_ROW_special(name, expression)
 #define MK_ROW_function(name, expression)
+#define MK_ROW_seldom(name, expression)
 #define MK_OPERATION(name, arity, result, form, mirror, expression, aten) MK_ROW_##form(name, (expression))
 #include "ir/operations.def"
     MK_EACH(reverse_sub, 0.0f, b - a)
@@ -94,61 +91,60 @@ MK_DEVICE void run_word(const CodeWord word, Lanes<float> (&acc)[kChunk], Lanes<
 #undef MK_ROW_ternary
 #undef MK_ROW_special
 #undef MK_ROW_function
+#undef MK_ROW_seldom
     case CodeOp::round:
     case CodeOp::round_add_round:
     case CodeOp::round_add_round_relu:
       MK_ROLLED for (uint32_t pass = 0; pass < 2; ++pass) {
         round_chunk(word.type, acc);
         if (static_cast<CodeOp>(word.op) == CodeOp::round) break;
-        if (pass == 0) MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) acc[i] = acc[i] + s[i];
+        if (pass == 0) MK_UNROLL for (uint32_t i = 0; i < kCount; ++i) acc[i] = acc[i] + s[i];
       }
       if (static_cast<CodeOp>(word.op) == CodeOp::round_add_round_relu)
-        MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) acc[i] = max(acc[i], 0.0f);
+        MK_UNROLL for (uint32_t i = 0; i < kCount; ++i) acc[i] = max(acc[i], 0.0f);
       break;
     case CodeOp::load:
-      MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) acc[i] = s[i];
+      MK_UNROLL for (uint32_t i = 0; i < kCount; ++i) acc[i] = s[i];
       break;
     case CodeOp::keep:
       MK_UNROLL for (int t = 0; t < kTemporaries; ++t) {
         const Lanes<bool> chosen = word.third == t;
-        MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) temporaries[t][i] = select(chosen, acc[i], temporaries[t][i]);
+        MK_UNROLL for (uint32_t i = 0; i < kCount; ++i) temporaries[t][i] = select(chosen, acc[i], temporaries[t][i]);
       }
       break;
     default:
-      MK_ROLLED for (uint32_t n = 0; n < kChunk; ++n) {
-        turn_chunk(acc, run_function_word(word, acc[0], s[0]));
-        turn_chunk(s, s[0]);
-      }
+      run_function_word(word, acc, s);
       break;
   }
 }
 
 /// Runs the current instruction's code on `acc`. `port.load(k, s)` reads operand k's chunk and `port.store(k, type,
 /// acc)` writes output operand k's.
-template <int kTemporaries, class B, class Port>
-MK_DEVICE void run_code(const device::Context<B>& c, Lanes<float> (&acc)[kChunk], Port& port) {
-  Lanes<float> temporaries[kTemporaries][kChunk];
-  Lanes<float> s[kChunk];
+template <int kTemporaries, class B, class Port, uint32_t kCount>
+MK_DEVICE void run_code(const device::Context<B>& c, Lanes<float> (&acc)[kCount], Port& port) {
+  Lanes<float> temporaries[kTemporaries][kCount];
   // Defined on every path, or the compiler keeps them alive around the loop.
-  MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) {
-    s[i] = 0.0f;
-    MK_UNROLL for (int t = 0; t < kTemporaries; ++t) temporaries[t][i] = 0.0f;
-  }
+  MK_UNROLL for (uint32_t i = 0; i < kCount; ++i) MK_UNROLL for (int t = 0; t < kTemporaries; ++t) temporaries[t][i] =
+      0.0f;
   const uint32_t count = c.code_count();
+  uint32_t next = c.code(0);
   MK_ROLLED for (uint32_t at = 0; at < count; ++at) {
-    const CodeWord word = device::bit_cast<CodeWord>(c.code(at));
+    const CodeWord word = device::bit_cast<CodeWord>(next);
+    next = c.code(at + 1);  // ahead of its use; behind the last word lie the constants
     if (static_cast<CodeOp>(word.op) == CodeOp::store) {
       port.store(word.third, acc);
       continue;
     }
+    Lanes<float> s[kCount];
     if (word.source < program::kSourceTemporary) {
       port.load(word.source, s);
     } else if (word.source < program::kSourceConstant) {
-      MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) s[i] =
+      MK_UNROLL for (uint32_t i = 0; i < kCount; ++i) s[i] =
           pick_temporary<kTemporaries>(word.source - program::kSourceTemporary, temporaries, i);
-    } else if (word.source != program::kNoSource) {
-      const float value = c.code_constant(word.source - program::kSourceConstant);
-      MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) s[i] = value;
+    } else {
+      const bool constant = word.source != program::kNoSource;
+      const float value = constant ? c.code_constant(word.source - program::kSourceConstant) : 0.0f;
+      MK_UNROLL for (uint32_t i = 0; i < kCount; ++i) s[i] = value;
     }
     run_word<kTemporaries>(word, acc, s, temporaries);
   }

@@ -46,6 +46,7 @@ struct GlobalRun {
   MK_DEVICE void v4(uint32_t i, const Words<4>& words) const {
     ptx::st_global_v4(base, offset + uint64_t{16 * i}, words, mask);
   }
+  MK_DEVICE void v2(const Words<2>& words) const { ptx::st_global_v2(base, offset, words, mask); }
 };
 
 /// An operand in global memory, resolved for one access.

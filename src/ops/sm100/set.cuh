@@ -30,9 +30,12 @@ struct Set {
   static MK_DEVICE void end_cta(device::Context<B>& c) {
     if (c.warp == device::kLauncherWarp) free_tensor_memory(c);
   }
-  // Of 128 registers a thread at launch.
-  static MK_DEVICE void consumer_registers() { ptx::setmaxnreg_inc<184>(); }
-  static MK_DEVICE void other_registers() { ptx::setmaxnreg_dec<72>(); }
+  /// Registers of a thread. A warpgroup that asks for more than the launch gave waits until others have given up as
+  /// many: what does not add up hangs.
+  static constexpr uint32_t kAtLaunch = 128, kConsumer = 200, kOther = 56;
+  static_assert(2 * kConsumer + (Build::kWarps / 4 - 2) * kOther <= Build::kWarps / 4 * kAtLaunch);
+  static MK_DEVICE void consumer_registers() { ptx::setmaxnreg_inc<kConsumer>(); }
+  static MK_DEVICE void other_registers() { ptx::setmaxnreg_dec<kOther>(); }
 };
 
 }  // namespace megakittens::ops::sm100

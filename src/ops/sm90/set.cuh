@@ -25,8 +25,12 @@ struct Set {
   static MK_DEVICE void begin_cta(device::Context<B>&) {}
   template <class B>
   static MK_DEVICE void end_cta(device::Context<B>&) {}
-  static MK_DEVICE void consumer_registers() { ptx::setmaxnreg_inc<216>(); }
-  static MK_DEVICE void other_registers() { ptx::setmaxnreg_dec<72>(); }
+  /// Registers of a thread. A warpgroup that asks for more than the launch gave waits until others have given up as
+  /// many: what does not add up hangs.
+  static constexpr uint32_t kAtLaunch = 168, kConsumer = 224, kOther = 56;
+  static_assert(2 * kConsumer + (Build::kWarps / 4 - 2) * kOther <= Build::kWarps / 4 * kAtLaunch);
+  static MK_DEVICE void consumer_registers() { ptx::setmaxnreg_inc<kConsumer>(); }
+  static MK_DEVICE void other_registers() { ptx::setmaxnreg_dec<kOther>(); }
 };
 
 }  // namespace megakittens::ops::sm90

@@ -1,5 +1,5 @@
 // A base for device halves whose consumers read inputs and write outputs where they lie in global memory, by ordinary
-// accesses: any strides and alignment, no pages, no tensor maps. What elementwise_general does, for users' types.
+// accesses: any strides and alignment, no pages, no tensor maps. For users' types.
 #pragma once
 
 #include "ops/noop/device.cuh"

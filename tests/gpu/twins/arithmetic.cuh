@@ -30,6 +30,8 @@ namespace megakittens::twins {
   X(exp2_approx, as_word(device::exp2_approx(f)), 5)                         \
   X(reciprocal_approx, as_word(device::reciprocal_approx(f)), 2)             \
   X(tanh_approx, as_word(device::tanh_approx(f)), 8193)                      \
+  X(sqrt_approx, as_word(device::sqrt_approx(f)), 2)                         \
+  X(divide_approx, as_word(device::divide_approx(3.0f, f)), 3)               \
   X(to_bf16, convert<uint32_t>(bit_cast<uint16_t>(device::to_bf16(f))), 0)   \
   X(to_f16, convert<uint32_t>(bit_cast<uint16_t>(device::to_f16(f))), 0)     \
   X(round_to_bf16, as_word(device::round_to<Bf16>(f)), 0)                    \

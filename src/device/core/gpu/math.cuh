@@ -17,6 +17,13 @@ namespace megakittens::device {
 MK_DEVICE float pow(float x, float y) {
   return ::powf(x, y);
 }
+MK_DEVICE float divide(float a, float b) {
+  return a / b;
+}
+/// a / b for b of 1 and more.
+MK_DEVICE float quotient(float a, float b) {
+  return a / b;
+}
 MK_DEVICE float fma(float a, float b, float c) {
   return ::__fmaf_rn(a, b, c);
 }
@@ -48,6 +55,12 @@ MK_DEVICE float exp2_approx(float x) {
 }
 MK_DEVICE float reciprocal_approx(float x) {
   return ptx::rcp_approx(x);
+}
+MK_DEVICE float divide_approx(float a, float b) {
+  return ptx::div_full(a, b);
+}
+MK_DEVICE float sqrt_approx(float x) {
+  return ptx::sqrt_approx(x);
 }
 MK_DEVICE float tanh_approx(float x) {
   return ptx::tanh_approx(x);

@@ -20,6 +20,7 @@ namespace megakittens::device {
 #include "ir/operations.def"
 MK_LANES_FUNCTION_1(exp2_approx, std::exp2(x))
 MK_LANES_FUNCTION_1(reciprocal_approx, 1.0f / x)
+MK_LANES_FUNCTION_1(sqrt_approx, std::sqrt(x))
 MK_LANES_FUNCTION_1(tanh_approx, std::tanh(x))
 #undef MK_LANES_FUNCTION_1
 
@@ -53,6 +54,9 @@ inline float power(float x, float y) {
     return detail::map([](T a, T b) -> T { return EXPRESSION; }, x, y); \
   }
 MK_LANES_FUNCTION_2(pow, float, detail::power(a, b))
+MK_LANES_FUNCTION_2(divide, float, a / b)
+MK_LANES_FUNCTION_2(quotient, float, a / b)
+MK_LANES_FUNCTION_2(divide_approx, float, a / b)
 // NaN if either is; +0 is larger than -0, as max.NaN has it.
 MK_LANES_FUNCTION_2(max, float, a != a ? a : b != b ? b : a > b || (a == b && !std::signbit(a)) ? a : b)
 MK_LANES_FUNCTION_2(min, float, a != a ? a : b != b ? b : a < b || (a == b && std::signbit(a)) ? a : b)

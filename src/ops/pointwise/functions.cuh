@@ -1,0 +1,143 @@
+// The table's functions over a chunk, in two forms: fast ones, whose errors vanish behind a rounding to 16 bits, and
+// accurate ones.
+#pragma once
+
+#include "device/core/fast.cuh"
+#include "ops/pointwise/place.cuh"
+
+namespace megakittens::ops {
+
+using program::CodeOp;
+
+/// bf16 and f16: what is rounded to either may be computed in fast forms.
+MK_DEVICE bool is_half(uint32_t type) {
+  return type == static_cast<uint32_t>(ElementType::bf16) || type == static_cast<uint32_t>(ElementType::f16);
+}
+
+#define MK_ROW_brief(name, arity, expression)
+#define MK_ROW_ternary(name, arity, expression)
+#define MK_ROW_special(name, arity, expression)
+#define MK_OPERATION(name, arity, result, form, mirror, expression, aten) MK_ROW_##form(name, arity, (expression))
+
+// The rows of kArity arguments on the first kWidth values; b is s[i], which rows of one argument do not have.
+#define MK_CASE(name, arity, expression)                             \
+  case CodeOp::name:                                                 \
+    if constexpr (arity == kArity) {                                 \
+      MK_UNROLL for (uint32_t i = 0; i < kWidth; ++i) {              \
+        [[maybe_unused]] const Lanes<float> a = acc[i];              \
+        [[maybe_unused]] const Lanes<float> b = s[arity == 2 ? i : 0]; \
+        acc[i] = expression;                                         \
+      }                                                              \
+    }                                                                \
+    break;
+
+#define MK_ROW_function(name, arity, expression) MK_CASE(name, arity, expression)
+#define MK_ROW_seldom(name, arity, expression)
+/// The operations of the form `function` in fast forms.
+struct Fast : device::FastMath {
+  template <uint32_t kWidth, int kArity>
+  static MK_DEVICE void run(CodeOp op, Lanes<float>* acc, const Lanes<float>* s) {
+    using namespace device;  // what the expressions are made of besides
+    switch (op) {
+#include "ir/operations.def"
+      default:
+        break;
+    }
+  }
+};
+
+/// The same in accurate forms.
+struct Accurate {
+  template <uint32_t kWidth, int kArity>
+  static MK_DEVICE void run(CodeOp op, Lanes<float>* acc, const Lanes<float>* s) {
+    using namespace device;
+    switch (op) {
+#define MK_OPERATION(name, arity, result, form, mirror, expression, aten) MK_ROW_##form(name, arity, (expression))
+#include "ir/operations.def"
+      default:
+        break;
+    }
+  }
+};
+#undef MK_ROW_function
+#undef MK_ROW_seldom
+
+#define MK_ROW_function(name, arity, expression)
+#define MK_ROW_seldom(name, arity, expression) MK_CASE(name, arity, expression)
+/// The operations of the form `seldom`.
+struct Seldom {
+  template <uint32_t kWidth, int kArity>
+  static MK_DEVICE void run(CodeOp op, Lanes<float>* acc, const Lanes<float>* s) {
+    using namespace device;
+    switch (op) {
+#define MK_OPERATION(name, arity, result, form, mirror, expression, aten) MK_ROW_##form(name, arity, (expression))
+#include "ir/operations.def"
+      default:
+        break;
+    }
+  }
+};
+#undef MK_ROW_function
+#undef MK_ROW_seldom
+
+/// A row of the form `seldom`.
+MK_DEVICE bool is_seldom(CodeOp op) {
+  switch (op) {
+#define MK_ROW_function(name, arity, expression)
+#define MK_ROW_seldom(name, arity, expression) case CodeOp::name:
+#define MK_OPERATION(name, arity, result, form, mirror, expression, aten) MK_ROW_##form(name, arity, expression)
+#include "ir/operations.def"
+    return true;
+    default:
+      return false;
+  }
+}
+#undef MK_ROW_brief
+#undef MK_ROW_ternary
+#undef MK_ROW_special
+#undef MK_ROW_function
+#undef MK_ROW_seldom
+#undef MK_CASE
+
+/// Every value moves down by kWidth, and the first ones follow the last: a rolled loop works on those.
+template <uint32_t kWidth, uint32_t kCount>
+MK_DEVICE void turn_chunk(Lanes<float> (&values)[kCount]) {
+  if constexpr (kWidth < kCount) {
+    Lanes<float> first[kWidth];
+    MK_UNROLL for (uint32_t i = 0; i < kWidth; ++i) first[i] = values[i];
+    MK_UNROLL for (uint32_t i = 0; i + kWidth < kCount; ++i) values[i] = values[i + kWidth];
+    MK_UNROLL for (uint32_t i = 0; i < kWidth; ++i) values[kCount - kWidth + i] = first[i];
+  }
+}
+
+/// Runs a function over the chunk, kWidth values at a time. What is not turned stays where it is: copies of whole
+/// chunks cost registers.
+template <class Form, uint32_t kWidth, uint32_t kCount>
+MK_DEVICE void run_form(CodeOp op, Lanes<float> (&acc)[kCount], Lanes<float> (&s)[kCount]) {
+  if (op == CodeOp::div || op == CodeOp::pow) {
+    MK_ROLLED for (uint32_t n = 0; n < kCount / kWidth; ++n) {
+      Form::template run<kWidth, 2>(op, acc, s);
+      turn_chunk<kWidth>(acc);
+      turn_chunk<kWidth>(s);
+    }
+    return;
+  }
+  MK_ROLLED for (uint32_t n = 0; n < kCount / kWidth; ++n) {
+    Form::template run<kWidth, 1>(op, acc, s);
+    turn_chunk<kWidth>(acc);
+  }
+}
+
+/// acc = op(acc) or op(acc, s). All of a long chunk's fast values are written out: they are what bandwidth waits for.
+template <uint32_t kCount>
+MK_DEVICE void run_function(CodeOp op, bool fast, Lanes<float> (&acc)[kCount], Lanes<float> (&s)[kCount]) {
+  constexpr bool kLong = kCount > 16;
+  if (is_seldom(op))
+    run_form<Seldom, kLong ? 2 : 1>(op, acc, s);
+  else if (fast)
+    run_form<Fast, kLong ? kCount : 1>(op, acc, s);
+  else
+    run_form<Accurate, kLong ? 4 : 1>(op, acc, s);
+}
+
+}  // namespace megakittens::ops
