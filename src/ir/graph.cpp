@@ -65,8 +65,9 @@ std::string_view op_of(const Node& node) {
   return op ? name_of(*op) : name_of(node.family);
 }
 
-int first_body_operand(Family family) {
-  return family == Family::contraction ? 2 : family == Family::reduce ? 1 : 0;
+int first_body_operand(const Node& node) {
+  if (const Call* call = call_of(node)) return node.body ? call->own_operands : static_cast<int>(node.operands.size());
+  return node.family == Family::contraction ? 2 : node.family == Family::reduce ? 1 : 0;
 }
 
 }  // namespace megakittens::ir

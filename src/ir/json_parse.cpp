@@ -217,10 +217,13 @@ Call read_call(const JsonReader& json) {
       call.text = members[i].text();
     else if (keys[i] == "why")
       call.why = members[i].text();
+    else if (keys[i] == "own_operands")
+      call.own_operands = static_cast<int>(members[i].integer(0, kMaxCount));
     else if (keys[i].starts_with(kArgument))
       call.arguments[keys[i].substr(kArgument.size())] = read_attribute(members[i]);
     else
-      json.fail(fmt::format("unknown attribute '{}'; known are target, text, why, argument.NAME", keys[i]));
+      json.fail(
+          fmt::format("unknown attribute '{}'; known are target, text, why, own_operands, argument.NAME", keys[i]));
   }
   return call;
 }

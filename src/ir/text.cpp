@@ -120,6 +120,7 @@ std::string details_text(const Details& details) {
   if (call == nullptr) return {};
   std::string text = " target=" + call->target;
   if (!call->why.empty()) text += " why=" + call->why;
+  if (call->own_operands != 0) text += fmt::format(" own_operands={}", call->own_operands);
   for (const auto& [key, argument] : call->arguments) text += fmt::format(" {}={}", key, attribute_text(argument));
   return text;
 }

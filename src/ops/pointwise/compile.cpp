@@ -209,6 +209,11 @@ std::optional<ir::PointwiseBody> body_of(const ir::Node& node) {
   return node.family == ir::Family::pointwise ? node.body : std::nullopt;
 }
 
+ir::PointwiseBody epilogue_of(const ir::Node& node) {
+  if (node.body) return *node.body;
+  return {.steps = {{.op = PointwiseOp::identity, .args = {Ref::accumulator()}}}, .results = {0}};
+}
+
 void set_code(program::NodeRecord& record, const Code& code) {
   record.code_count = static_cast<std::uint16_t>(code.words.size());
   record.constant_count = static_cast<std::uint16_t>(code.constants.size());

@@ -29,6 +29,9 @@ std::variant<Code, std::string> compile_pointwise(const ir::PointwiseBody& body,
 /// What an elementwise node computes: the body of a pointwise node, identity for a copy. Empty for other families.
 std::optional<ir::PointwiseBody> body_of(const ir::Node& node);
 
+/// What is stored of a node that has an accumulator: its body, or the accumulator itself.
+ir::PointwiseBody epilogue_of(const ir::Node& node);
+
 /// Copies code into a record. The code fits (compile_pointwise checked).
 void set_code(program::NodeRecord& record, const Code& code);
 

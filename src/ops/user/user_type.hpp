@@ -19,8 +19,11 @@ class UserType final : public InstructionType {
   /// What the host half says. UserError names type and method where it throws something else than an Error of ours.
   std::vector<Touch> touches(const std::vector<OperandInfo>& operands, const std::vector<std::int32_t>& index) const;
   std::vector<BulkMap> maps(const std::vector<OperandInfo>& operands) const;
+  /// Its device half stores results through the record's code.
+  bool takes_epilogue() const { return takes_epilogue_; }
   std::vector<Example> examples() const;
-  /// Of name, operation and device half: programs that were made with another one are not for this type.
+  /// Of name, operation, device half and whether it takes epilogues: programs that were made with another one are not
+  /// for this type.
   const std::string& fingerprint() const { return fingerprint_; }
   void set_icode(std::uint16_t icode) { half_.icode = icode; }
 
@@ -35,7 +38,8 @@ class UserType final : public InstructionType {
   std::optional<std::string> record_fault(const program::Program& program, const program::NodeRecord& record,
                                           std::uint16_t icode) const override;
   std::uint64_t most_clocks(const program::NodeRecord& record, const program::Instruction& instruction) const override;
-  /// Inputs and results dense, in the order of the node's operands and outputs.
+  /// What the node's body, if it has one, is applied to. Inputs and results dense, in the order of the node's own
+  /// operands and outputs.
   std::vector<std::vector<float>> reference(const ir::Graph& graph, const ir::Node& node,
                                             const std::vector<std::vector<float>>& inputs) const;
 
@@ -47,6 +51,7 @@ class UserType final : public InstructionType {
   DeviceHalf half_;
   std::string target_;
   std::string fingerprint_;
+  bool takes_epilogue_ = false;
 };
 
 /// "mylib::rms_norm" and "mylib.rms_norm" are "mylib.rms_norm.default".
