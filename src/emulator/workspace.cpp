@@ -83,6 +83,7 @@ struct Workspace::State {
 
 Workspace::Workspace(const program::Program& program) : state_(std::make_unique<State>(program)) {
   program::verify_bounds(program);
+  program::expect_served(program);
   const KernelInfo& kernel = state_->kernel;
   const program::Config& config = program.config;
   if (config.pages != kernel.pages || config.page_bytes != kernel.page_bytes || config.slots != kernel.slots)

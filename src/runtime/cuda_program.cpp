@@ -46,6 +46,7 @@ CudaProgram::CudaProgram(program::Program program, CudaDevice& device, const std
       outputs_(output_storages(program_)),
       blocking_(flag_option(Knob::blocking)) {
   program::verify_bounds(program_);
+  program::expect_served(program_);
   RelaxedCapture relaxed;
   ContextScope scope(device_.context());
   expect_fit(program_, device_, device_.interpreter(program_));

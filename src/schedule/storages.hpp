@@ -21,6 +21,7 @@ struct StorageTable {
 /// Inputs first, in their order, then node outputs as they appear. An output takes the first free storage of its size
 /// whose last user ends at least #SMs instructions before its node starts: the readers are a wave behind, so the wait
 /// is nearly always over before it begins. Inputs, mutated tensors and graph outputs are never given back.
+/// All lie on the device of the graph's tensors. Throws UnsupportedError naming two that lie on different ones.
 StorageTable assign_storages(const ir::Graph& graph, const Placement& placement, const program::Config& config);
 
 }  // namespace megakittens::schedule

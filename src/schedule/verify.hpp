@@ -9,7 +9,7 @@ namespace megakittens::schedule {
 
 enum class Rule : std::uint8_t {
   bounds,             ///< program::verify_bounds refuses it
-  fit,                ///< an instruction, its record and its type do not belong together
+  fit,                ///< an instruction, its record and its type do not belong together, or program::unserved_part
   counts,             ///< a counter is raised, or a wait needs, another number of times than declared
   deadlock,           ///< waits and queue order form a cycle, or a ticket waits for a later one
   page_maps,          ///< a release order is no order of the pages, or the CTAs of a pair would disagree on page maps
@@ -54,8 +54,9 @@ struct VerifyOptions {
 /// pieces to be told apart.
 std::vector<Finding> verify(const program::Program& program, const VerifyOptions& options = {});
 
-/// Whether instructions fit their records and types (InstructionType::record_fault, instruction_fault): a pass without
-/// orderings, in no order of findings but the program's. Needs program::verify_bounds.
+/// Whether the program is served, and instructions fit their records and types (InstructionType::record_fault,
+/// instruction_fault): a pass without orderings, in no order of findings but the program's. Needs
+/// program::verify_bounds.
 std::vector<Finding> verify_fit(const program::Program& program, const VerifyOptions& options = {});
 /// What every reader of a program file relies on before it runs it. Throws FormatError with the first finding.
 void expect_fit(const program::Program& program);
