@@ -27,29 +27,11 @@ Memory allocate(std::size_t bytes) {
   return Memory(memory);
 }
 
-device::TensorMapType map_type(program::ElementType type) {
-  switch (type) {
-    case program::ElementType::bf16:
-      return device::TensorMapType::kBf16;
-    case program::ElementType::f16:
-      return device::TensorMapType::kF16;
-    case program::ElementType::f32:
-      return device::TensorMapType::kF32;
-    case program::ElementType::i64:
-      return device::TensorMapType::kI64;
-    case program::ElementType::i32:
-      return device::TensorMapType::kI32;
-    case program::ElementType::boolean:
-      return device::TensorMapType::kU8;
-  }
-  return device::TensorMapType::kU8;
-}
-
 device::TensorMap encode(const program::TensorMapDescription& map, void* storage) {
   device::TensorMapFields fields{};
-  fields.base = reinterpret_cast<std::uint64_t>(storage) +
-                static_cast<std::uint64_t>(map.offset) * device::element_bytes(map_type(map.type));
-  fields.type = map_type(map.type);
+  fields.base =
+      reinterpret_cast<std::uint64_t>(storage) + static_cast<std::uint64_t>(map.offset) * program::size_of(map.type);
+  fields.type = device::tensor_map_type(map.type);
   fields.rank = static_cast<std::uint8_t>(map.rank);
   for (std::uint32_t d = 0; d < map.rank; ++d) {
     fields.dims_minus_one[d] = static_cast<std::uint32_t>(map.sizes[d] - 1);

@@ -48,7 +48,7 @@ std::string_view name_of(ScanKind kind) {
 }
 
 PointwiseBody plain_body(PointwiseOp op) {
-  Step step{.op = op, .args = {}};
+  Step step{.op = op};
   for (int i = 0; i < arity_of(op); ++i) step.args.push_back(Ref::operand(i));
   return {.steps = {std::move(step)}, .results = {0}};
 }

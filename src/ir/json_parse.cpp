@@ -116,7 +116,7 @@ std::pair<ValueId, View> read_edge(const JsonReader& json, Graph& graph, const H
 
 /// Of a value with symbolic sizes: expressions for strides that the file leaves out.
 void add_dense_strides(Graph& graph, const Holder& holder, const Extents& shape, const JsonReader& json) {
-  std::vector<Expression> strides = symbolic(graph, holder, {.offset = 0, .sizes = shape, .strides = {}}).sizes;
+  std::vector<Expression> strides = symbolic(graph, holder, {.sizes = shape}).sizes;
   try {
     strides = dense_strides(strides);
   } catch (const FormatError& error) {

@@ -146,7 +146,7 @@ std::string edge_text(const Graph& graph, ValueId id, const View& view, const Ho
 }
 
 Row row_of(const Graph& graph, const Node& node) {
-  Row row{.name = {}, .type = {}, .what = std::string(op_of(node)), .source = node.source};
+  Row row{.what = std::string(op_of(node)), .source = node.source};
   std::vector<std::string> names;
   std::vector<std::string> types;
   std::string writes;

@@ -120,7 +120,7 @@ InterpreterCubin interpreter_cubin(Architecture architecture, Halves halves) {
   if (halves.empty())
     for (const fs::path& folder : shipped_folders())
       if (std::optional<std::string> cubin = find_cubin(folder / (stem + ".cubin"), source_key(architecture, {})))
-        return {.bytes = std::move(*cubin), .origin = "shipped", .compiler = {}};
+        return {.bytes = std::move(*cubin), .origin = "shipped"};
   return cached_cubin(stem, title(halves), interpreter_request(architecture, halves));
 }
 

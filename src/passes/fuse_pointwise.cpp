@@ -20,7 +20,7 @@ std::optional<PointwiseBody> body_or_accumulator(const ir::Node& node) {
 /// (-1) or an operand of the joint node.
 PointwiseBody join(const PointwiseBody& producer, const PointwiseBody& consumer, const std::vector<int>& from,
                    ir::DType between, Numerics numerics) {
-  PointwiseBody joint{.steps = producer.steps, .results = {}};
+  PointwiseBody joint{.steps = producer.steps};
   int result = producer.results[0];
   // What becomes bool is 0 or 1, and what becomes an integer is whole, whatever the numerics.
   if (!ir::is_floating(between) || (numerics == Numerics::eager && between != ir::DType::f32)) {

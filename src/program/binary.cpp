@@ -253,7 +253,7 @@ std::string to_bytes(const Program& program) {
     offset += parts[s].size();
   }
   for (const std::string& part : parts) body += part;
-  Header header{.magic = {}, .version = kProgramVersion, .sections = kSections, .bytes = offset, .hash = hash64(body)};
+  Header header{.version = kProgramVersion, .sections = kSections, .bytes = offset, .hash = hash64(body)};
   std::memcpy(header.magic, kMagic, sizeof(kMagic));
   return std::string(reinterpret_cast<const char*>(&header), sizeof(header)) + body;
 }

@@ -150,7 +150,7 @@ std::vector<std::string> load_plugin(const fs::path& path, const fs::path& devic
     ::dlclose(library);
     throw UserError(problem);
   }
-  Loaded plugin{.entry = entry, .types = {}};
+  Loaded plugin{.entry = entry};
   register_types(plugin, path, file, device_half);
   return loaded.emplace(file, std::move(plugin)).first->second.names();
 }

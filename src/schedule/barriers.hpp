@@ -2,7 +2,6 @@
 #pragma once
 
 #include "schedule/footprint.hpp"
-#include "schedule/set_table.hpp"
 #include "schedule/storages.hpp"
 
 namespace megakittens::schedule {

@@ -38,7 +38,7 @@ std::vector<Finding> verify_fit(const program::Program& program, const VerifyOpt
 }
 
 void expect_fit(const program::Program& program) {
-  const std::vector<Finding> findings = verify_fit(program, {.most = 1, .type_of = {}});
+  const std::vector<Finding> findings = verify_fit(program, {.most = 1});
   if (!findings.empty()) throw FormatError(findings.front().text);
 }
 

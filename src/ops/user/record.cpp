@@ -1,4 +1,4 @@
-#include "ops/user/record.hpp"
+#include "ops/user/user_type.hpp"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,6 @@
 #include "ops/common/merge.hpp"
 #include "ops/pointwise/compile.hpp"
 #include "ops/user/arguments.hpp"
-#include "ops/user/record.hpp"
 #include "support/error.hpp"
 #include "support/hash.hpp"
 
@@ -233,7 +232,7 @@ class UserPlan final : public NodePlan {
     const std::vector<std::int32_t>& index = tiles_[static_cast<std::size_t>(i)];
     const std::vector<Touch> touches = type_.touches(operands_, index);
     expect_inside(fmt::format("{}, instruction {},", what_, i), operands_, touches);
-    InstructionPlan plan{.index = index, .reads = {}, .writes = {}};
+    InstructionPlan plan{.index = index};
     for (const Touch& touch : touches) {
       const ir::Box box{.lo = ir::Extents(touch.lo.begin(), touch.lo.end()),
                         .hi = ir::Extents(touch.hi.begin(), touch.hi.end())};
