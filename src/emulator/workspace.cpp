@@ -66,12 +66,7 @@ struct Workspace::State {
 Workspace::Workspace(const program::Program& program) : state_(std::make_unique<State>(program)) {
   program::verify_bounds(program);
   program::expect_served(program);
-  const KernelInfo& kernel = state_->kernel;
-  const program::Config& config = program.config;
-  if (config.pages != kernel.pages || config.page_bytes != kernel.page_bytes || config.slots != kernel.slots)
-    throw CapacityError(fmt::format(
-        "the program was scheduled for {} pages of {} bytes and {} slots; this interpreter has {} of {} and {}",
-        config.pages, config.page_bytes, config.slots, kernel.pages, kernel.page_bytes, kernel.slots));
+  program::expect_interpreter(program.config);
   state_->counter_bytes = program.counters.size() * program::kCounterStride * sizeof(std::uint32_t);
   state_->counters = allocate(state_->counter_bytes);
   for (const program::Storage& storage : program.storages)

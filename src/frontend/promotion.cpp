@@ -1,4 +1,4 @@
-#include "frontend/promotion.hpp"
+#include "frontend/resolving.hpp"
 
 #include "ir/pointwise.hpp"
 

@@ -54,8 +54,7 @@ static void run(const void* parameters) {
 static void bind(const device::host::HookTable* table) { device::host::bound_hooks = table; }
 using B = Set::Build;
 static const device::host::HostKernel kernel{
-    device::host::kHookTableVersion, B::kWarps, device::Layout<B>::kBytes, B::kPages, B::kPageBytes, B::kSlots, bind,
-    run};
+    device::host::kHookTableVersion, B::kWarps, device::Layout<B>::kBytes, bind, run};
 }
 extern "C" __attribute__((visibility("default"))) const megakittens::device::host::HostKernel* megakittens_host_kernel() {
   return &megakittens::interpreter::kernel;

@@ -212,6 +212,14 @@ void verify_bounds(const Program& program) {
   check_ports(program, program.outputs, "output");
 }
 
+void expect_interpreter(const Config& config) {
+  const Family& family = target_of(config.architecture).family;
+  if (config.pages != family.pages || config.page_bytes != family.page_bytes || config.slots != family.slots)
+    throw CapacityError(fmt::format(
+        "the program was scheduled for {} pages of {} bytes and {} slots; this interpreter has {} of {} and {}",
+        config.pages, config.page_bytes, config.slots, family.pages, family.page_bytes, family.slots));
+}
+
 std::string unserved_part(const Program& program) {
   for (const Storage& storage : program.storages)
     if (const Storage& first = program.storages[0]; storage.device != first.device)

@@ -175,6 +175,8 @@ bool has_source(CodeOp op);
 CodeOp parse_code_op(std::string_view text);
 /// Structural bounds: indices in range, counts within limits. Ordering is schedule::verify's. Throws FormatError.
 void verify_bounds(const Program& program);
+/// Throws CapacityError where the pages and slots are not those of the target's interpreter.
+void expect_interpreter(const Config& config);
 /// What the program needs that nothing here runs yet, by name: storages on two devices, a counter of system scope.
 /// Empty where there is no such thing.
 std::string unserved_part(const Program& program);

@@ -1,4 +1,4 @@
-#include "schedule/barriers.hpp"
+#include "schedule/phases.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -1,4 +1,4 @@
-#include "schedule/joins.hpp"
+#include "schedule/phases.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "schedule/storages.hpp"
+#include "schedule/phases.hpp"
 
 #include <deque>
 #include <unordered_map>

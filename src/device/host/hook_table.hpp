@@ -8,7 +8,7 @@
 namespace megakittens::device::host {
 
 /// Of the table and of HostKernel; a library with another number is not used.
-inline constexpr std::uint32_t kHookTableVersion = 2;
+inline constexpr std::uint32_t kHookTableVersion = 3;
 
 struct HookTable {
 // NOLINTBEGIN(bugprone-macro-parentheses): a member's name
@@ -26,9 +26,6 @@ struct HostKernel {
   std::uint32_t version;
   std::uint32_t warps;
   std::uint32_t shared_bytes;
-  std::uint32_t pages;
-  std::uint32_t page_bytes;
-  std::uint32_t slots;
   void (*bind)(const HookTable* table);  ///< before the first run; the table stays for good
   void (*kernel)(const void* parameters);
 };

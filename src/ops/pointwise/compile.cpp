@@ -5,7 +5,6 @@
 #include <bit>
 
 #include "ops/common/merge.hpp"
-#include "ops/pointwise/superinstructions.hpp"
 #include "support/error.hpp"
 
 namespace megakittens::ops {
