@@ -15,6 +15,7 @@ class RmsNorm final : public InstructionType {
   std::string name() const override { return "rms_norm"; }
   std::string operation() const override { return "megakittens_example::rms_norm"; }
   std::string device_half() const override { return "rms_norm.cuh"; }
+  bool takes_epilogue() const override { return true; }
 
   std::optional<std::string> unsuited(const Call& call) const override {
     if (call.operands.size() != 3) return "it takes x and weight, and gives one tensor";

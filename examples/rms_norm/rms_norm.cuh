@@ -1,5 +1,6 @@
 // Root mean square norm of rows: y = x * rsqrt(mean(x^2) + epsilon) * weight. A warp takes a row.
-// Index words: outer0, outer1, first row, rows, columns. Constant 0: epsilon. Operands: x, weight, y.
+// Index words: outer0, outer1, first row, rows, columns. Constant 0: epsilon. Operands: x, weight, those of operations
+// fused behind it, y.
 #pragma once
 
 #include "ops/user/direct.cuh"
@@ -29,7 +30,7 @@ struct RmsNorm : ops::Direct {
         load(c, 0, place, x);
         load(c, 1, place, weight);
         MK_UNROLL for (uint32_t i = 0; i < ops::kChunk; ++i) x[i] = x[i] * scale * weight[i];
-        ops::GlobalOperand(c.window(2)).store(place, x);
+        ops::store_result(c, place, x);
       }
     }
     end(c);

@@ -24,6 +24,7 @@ class RmsNorm(megakittens.InstructionType):
     name = "rms_norm"
     operation = rms_norm
     device = "rms_norm.cuh"
+    takes_epilogue = True
 
     def unsuited(self, call):
         x, weight, y = call.operands

@@ -19,7 +19,7 @@
 namespace megakittens {
 
 /// Of this header. A plug-in that was compiled with another number is refused.
-inline constexpr std::uint32_t kPluginVersion = 2;
+inline constexpr std::uint32_t kPluginVersion = 3;
 
 /// A number for each dimension, outermost first: four to eight. A tensor with fewer than four has ones in front.
 class Extents {
@@ -93,7 +93,8 @@ struct TypePlan {
   /// A window has the rows and columns of the last two dimensions; where a tensor has more than four, the device half
   /// adds ops::middle_offset() for those between.
   std::vector<std::vector<std::int32_t>> tiles;
-  /// At most 24 numbers that all instructions share; the device half reads them by c.code_constant(i).
+  /// At most 24 numbers that all instructions share, 8 where the type takes epilogues; the device half reads them by
+  /// c.code_constant(i).
   std::vector<float> constants;
   /// Of the whole call, for reports.
   std::int64_t bytes = 0;
@@ -153,6 +154,10 @@ class InstructionType {
   /// Which operands have tensor maps: only such as are `bulk`, each once. A function of its arguments alone: it is
   /// asked when a call is planned, and again when a program is verified.
   virtual std::vector<BulkMap> maps(const std::vector<OperandInfo>&) const { return {}; }
+  /// Whether pointwise operations that follow the call may become a part of it. Then a call has one output, whose dtype
+  /// is that of the last operation, and the device half stores it by ops::store_result() alone. Operands that these
+  /// operations read are shown to no method of the type.
+  virtual bool takes_epilogue() const { return false; }
   /// The outputs of the call, dense in row-major order, given its inputs so. All values are floats.
   virtual std::vector<std::vector<float>> reference(const Call& call,
                                                     const std::vector<std::vector<float>>& inputs) const = 0;

@@ -64,7 +64,8 @@ class InstructionType:
 
     A subclass has the attributes `name` ("rms_norm"), `operation` (a custom operation or its name, "mylib::rms_norm") and
     `device` (the .cuh file with the device half, relative to the file of the class), and the methods plan(), touches() and
-    examples(); unsuited() and reference() where their defaults do not fit. With `plugin`, the path of a C++ plug-in, host
+    examples(); unsuited() and reference() where their defaults do not fit. With `takes_epilogue`, pointwise operations that
+    follow the call become a part of it, and its device half stores results by ops::store_result(). With `plugin`, the path of a C++ plug-in, host
     half and names come from there, and `device` is only needed where its own path does not hold.
     """
 
@@ -72,6 +73,7 @@ class InstructionType:
     operation = None
     device = None
     plugin = None
+    takes_epilogue = False
 
     def __init__(self, **parts):
         for key, value in parts.items():
@@ -148,6 +150,7 @@ class Host:
         self.name = kind.name
         self.operation = operations.operation_name(kind.operation)
         self.device = _path(kind, kind.device)
+        self.takes_epilogue = bool(kind.takes_epilogue)
 
     def unsuited(self, call):
         return self.kind.unsuited(self._call(call))

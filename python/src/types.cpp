@@ -112,6 +112,9 @@ class PythonType final : public InstructionType {
       return maps;
     });
   }
+  bool takes_epilogue() const override {
+    return guarded([&] { return nb::cast<bool>(host_.attr("takes_epilogue")); });
+  }
   std::vector<std::vector<float>> reference(const Call& call,
                                             const std::vector<std::vector<float>>& inputs) const override {
     return guarded([&] {

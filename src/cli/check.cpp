@@ -94,7 +94,7 @@ std::vector<emulator::PlantedFault> plant_faults(const std::vector<std::string>&
 bool verify(const program::Program& program, CheckReport& report) {
   const auto start = std::chrono::steady_clock::now();
   bool runs = true;
-  for (const schedule::Finding& finding : schedule::verify(program, {.most = 20, .type_of = {}})) {
+  for (const schedule::Finding& finding : schedule::verify(program, {.most = 20})) {
     runs = runs && finding.rule != schedule::Rule::outside && finding.rule != schedule::Rule::bounds &&
            finding.rule != schedule::Rule::fit;
     report.verifier.push_back(fmt::format("[{}] {}", schedule::name_of(finding.rule), finding.text));

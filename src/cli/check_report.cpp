@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cli/summary.hpp"
+#include "cli/print.hpp"
 
 namespace megakittens::cli {
 

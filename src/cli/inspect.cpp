@@ -7,8 +7,6 @@
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
 #include "cli/print.hpp"
-#include "cli/summary.hpp"
-#include "cli/table.hpp"
 #include "ops/instruction_type.hpp"
 #include "support/error.hpp"
 

@@ -125,12 +125,12 @@ std::string ScheduleArguments::given(bool has_graph) const {
 
 Input load_input(const std::string& path) {
   const std::string bytes = read_file(path, kMaxFileBytes);
-  if (runtime::is_program_file(bytes)) return {.graph = {}, .program = runtime::parse_program(bytes, path)};
+  if (runtime::is_program_file(bytes)) return {.program = runtime::parse_program(bytes, path)};
   const std::size_t start = bytes.find_first_not_of(" \t\r\n");
   if (start == std::string::npos || bytes[start] != '{')
     throw FormatError(fmt::format("{}: neither a graph (.mkg.json) nor a program file", path));
   try {
-    return {.graph = ir::from_json(bytes), .program = {}};
+    return {.graph = ir::from_json(bytes)};
   } catch (const FormatError& error) {
     throw FormatError(fmt::format("{}: {}", path, error.what()));
   }

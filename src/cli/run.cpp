@@ -38,7 +38,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 /// its tensors.
 std::vector<std::string> findings_of(const program::Program& program) {
   std::vector<std::string> sentences;
-  for (const schedule::Finding& finding : schedule::verify(program, {.most = 20, .type_of = {}})) {
+  for (const schedule::Finding& finding : schedule::verify(program, {.most = 20})) {
     if (finding.rule == schedule::Rule::outside || finding.rule == schedule::Rule::bounds ||
         finding.rule == schedule::Rule::fit)
       throw FormatError(fmt::format("the program is not safe to run: {}", finding.text));

@@ -8,7 +8,6 @@
 #include "cli/options.hpp"
 #include "cli/print.hpp"
 #include "cli/progress.hpp"
-#include "cli/summary.hpp"
 #include "runtime/program_file.hpp"
 #include "support/error.hpp"
 

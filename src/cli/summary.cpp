@@ -1,4 +1,4 @@
-#include "cli/summary.hpp"
+#include "cli/print.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <set>
 
-#include "cli/table.hpp"
 #include "ops/instruction_type.hpp"
 
 namespace megakittens::cli {

@@ -1,4 +1,4 @@
-#include "cli/table.hpp"
+#include "cli/print.hpp"
 
 #include <fmt/format.h>
 

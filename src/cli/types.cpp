@@ -5,7 +5,6 @@
 #include "cli/options.hpp"
 #include "cli/print.hpp"
 #include "cli/progress.hpp"
-#include "cli/table.hpp"
 #include "ops/user/registry.hpp"
 #include "runtime/type_test.hpp"
 #include "support/error.hpp"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "cli/summary.hpp"
+#include "cli/print.hpp"
 #include "ir/reference.hpp"
 #include "runtime/values.hpp"
 #include "support/error.hpp"

@@ -4,6 +4,7 @@
 
 #include "device/core/swizzle.cuh"
 #include "device/tensor_map.hpp"
+#include "ir/element_type.hpp"
 
 namespace megakittens::device {
 
@@ -22,6 +23,18 @@ enum class TensorMapType : uint8_t {
   kF64 = 8,
   kBf16 = 9
 };
+/// Of each element type's values: bool's are bytes.
+constexpr TensorMapType tensor_map_type(ir::DType type) {
+  constexpr TensorMapType kTypes[] = {TensorMapType::kBf16, TensorMapType::kF16, TensorMapType::kF32,
+                                      TensorMapType::kI64,  TensorMapType::kI32, TensorMapType::kU8};
+  constexpr int kDTypes = 0
+#define MK_DTYPE(...) +1
+#include "ir/dtypes.def"
+      ;
+  static_assert(sizeof(kTypes) == kDTypes * sizeof(kTypes[0]) && uint8_t(ir::DType::boolean) == kDTypes - 1);
+  return kTypes[static_cast<uint8_t>(type)];
+}
+
 /// CUtensorMapL2promotion
 enum class L2Promotion : uint8_t { kNone = 0, k64B = 1, k128B = 2, k256B = 3 };
 /// CUtensorMapFloatOOBfill: what a load writes for elements outside the tensor. Stores outside write nothing.

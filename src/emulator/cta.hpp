@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "emulator/checker/region.hpp"
+#include "emulator/checker/shadow.hpp"
 #include "emulator/mbarrier.hpp"
 #include "emulator/warp.hpp"
 

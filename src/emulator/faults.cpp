@@ -1,39 +1,13 @@
 #include "emulator/faults.hpp"
 
-#include <iterator>
-
 namespace megakittens::emulator {
 
 const char* name_of(FaultPoint point) {
-  constexpr const char* kNames[] = {"fence.proxy.async",
-                                    "fence.proxy.async.shared::cta",
-                                    "fence.proxy.async.global",
-                                    "fence.mbarrier_init",
-                                    "fence.proxy.tensormap",
-                                    "fence.acq_rel",
-                                    "cp.async.bulk.wait_group",
-                                    "cp.async.bulk.wait_group.read",
-                                    "wgmma.wait_group",
-                                    "wgmma.fence",
-                                    "tcgen05.fence::before_thread_sync",
-                                    "tcgen05.fence::after_thread_sync",
-                                    "tcgen05.wait",
-                                    "mbarrier.try_wait",
-                                    ".release",
-                                    ".acquire",
-                                    "mbarrier.arrive.release.cluster",
-                                    "mbarrier.try_wait.acquire.cluster",
-                                    "barrier.sync",
-                                    "mbarrier.arrive",
-                                    "mbarrier.arrive twice",
-                                    "mbarrier.expect_tx",
-                                    "cp.async.bulk.commit_group",
-                                    "tcgen05.commit",
-                                    "wait for a counter",
-                                    "counter compared with ==",
-                                    "counters left over",
-                                    "declared regions"};
-  static_assert(std::size(kNames) == kFaultPoints);
+  constexpr const char* kNames[] = {
+#define MK_X(enumerator, name) name,
+      MK_FAULT_POINTS(MK_X)
+#undef MK_X
+  };
   return kNames[static_cast<int>(point)];
 }
 

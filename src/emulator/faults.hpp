@@ -9,37 +9,45 @@
 
 namespace megakittens::emulator {
 
+// X(enumerator, name): each call, and what the twin does instead.
+#define MK_FAULT_POINTS(X) \
+  X(kFenceProxyAsync, "fence.proxy.async") /* dropped (all three forms) */ \
+  X(kFenceProxyAsyncShared, "fence.proxy.async.shared::cta") /* dropped */ \
+  X(kFenceProxyAsyncGlobal, "fence.proxy.async.global") /* dropped */ \
+  X(kFenceMbarrierInit, "fence.mbarrier_init") /* dropped */ \
+  X(kFenceTensorMap, "fence.proxy.tensormap") /* dropped */ \
+  X(kFenceAcqRel, "fence.acq_rel") /* dropped */ \
+  X(kBulkWaitGroup, "cp.async.bulk.wait_group") /* wait_group becomes wait_group.read */ \
+  X(kBulkWaitGroupRead, "cp.async.bulk.wait_group.read") /* dropped: what follows is an early release */ \
+  X(kWgmmaWaitGroup, "wgmma.wait_group") /* dropped: what follows is an early release */ \
+  X(kWgmmaFence, "wgmma.fence") /* dropped */ \
+  X(kTcgenFenceBefore, "tcgen05.fence::before_thread_sync") /* dropped */ \
+  X(kTcgenFenceAfter, "tcgen05.fence::after_thread_sync") /* dropped */ \
+  X(kTcgenWait, "tcgen05.wait") /* wait::ld and wait::st dropped */ \
+  X(kMbarrierWait, "mbarrier.try_wait") /* returns true at once and acquires nothing */ \
+  X(kRelease, ".release") /* red, atom and st lose their .release */ \
+  X(kAcquire, ".acquire") /* ld and atom lose their .acquire */ \
+  X(kRemoteArrive, "mbarrier.arrive.release.cluster") /* .release.cluster becomes .release.cta */ \
+  X(kRemoteWait, "mbarrier.try_wait.acquire.cluster") /* .acquire.cluster becomes .acquire.cta */ \
+  X(kNamedBarrier, "barrier.sync") /* sync does not wait and acquires nothing; it still arrives */ \
+  X(kMbarrierArrive, "mbarrier.arrive") /* dropped */ \
+  X(kMbarrierArriveTwice, "mbarrier.arrive twice") /* one arrival too many */ \
+  X(kMbarrierExpect, "mbarrier.expect_tx") /* expects half of the bytes */ \
+  X(kBulkCommit, "cp.async.bulk.commit_group") /* dropped: the group stays open, and nobody can wait for it */ \
+  X(kTcgenCommit, "tcgen05.commit") /* arrives at once, not when the products are done */ \
+  X(kCounterWait, "wait for a counter") /* a load that acquires a counter (note_wait) returns the awaited value, and acquires nothing */ \
+  X(kCounterEquality, "counter compared with ==") /* it returns less once the counter is past the target: like a loop that compares with == */ \
+  X(kCountersLeft, "counters left over") /* counters start where an earlier launch left them, and its ticket is forgotten */ \
+  X(kDeclaredRegions, "declared regions") /* a type's declared regions lack their last row */
+
 enum class FaultPoint : std::uint8_t {
-  kFenceProxyAsync,        // dropped (all three forms)
-  kFenceProxyAsyncShared,  // dropped
-  kFenceProxyAsyncGlobal,  // dropped
-  kFenceMbarrierInit,      // dropped
-  kFenceTensorMap,         // dropped
-  kFenceAcqRel,            // dropped
-  kBulkWaitGroup,          // wait_group becomes wait_group.read
-  kBulkWaitGroupRead,      // dropped: what follows is an early release
-  kWgmmaWaitGroup,         // dropped: what follows is an early release
-  kWgmmaFence,             // dropped
-  kTcgenFenceBefore,       // dropped
-  kTcgenFenceAfter,        // dropped
-  kTcgenWait,              // wait::ld and wait::st dropped
-  kMbarrierWait,           // returns true at once and acquires nothing
-  kRelease,                // red, atom and st lose their .release
-  kAcquire,                // ld and atom lose their .acquire
-  kRemoteArrive,           // .release.cluster becomes .release.cta
-  kRemoteWait,             // .acquire.cluster becomes .acquire.cta
-  kNamedBarrier,           // sync does not wait and acquires nothing; it still arrives
-  kMbarrierArrive,         // dropped
-  kMbarrierArriveTwice,    // one arrival too many
-  kMbarrierExpect,         // expects half of the bytes
-  kBulkCommit,             // dropped: the group stays open, and nobody can wait for it
-  kTcgenCommit,            // arrives at once, not when the products are done
-  kCounterWait,            // a load that acquires a counter (note_wait) returns the awaited value, and acquires nothing
-  kCounterEquality,        // it returns less once the counter is past the target: like a loop that compares with ==
-  kCountersLeft,           // counters start where an earlier launch left them, and its ticket is forgotten
-  kDeclaredRegions,        // a type's declared regions lack their last row
+#define MK_X(enumerator, name) enumerator,
+  MK_FAULT_POINTS(MK_X)
+#undef MK_X
 };
-inline constexpr int kFaultPoints = static_cast<int>(FaultPoint::kDeclaredRegions) + 1;
+#define MK_X(enumerator, name) +1
+inline constexpr int kFaultPoints = 0 MK_FAULT_POINTS(MK_X);
+#undef MK_X
 const char* name_of(FaultPoint point);
 
 struct PlantedFault {

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "emulator/checker/region.hpp"
+#include "emulator/checker/shadow.hpp"
 #include "emulator/checker/view.hpp"
 #include "emulator/launch.hpp"
 

@@ -15,12 +15,7 @@ void run(const void* parameters) {
 template <class Set>
 KernelInfo info() {
   using Build = typename Set::Build;
-  return {.kernel = run<Set>,
-          .warps = Build::kWarps,
-          .shared_bytes = device::Layout<Build>::kBytes,
-          .pages = Build::kPages,
-          .page_bytes = Build::kPageBytes,
-          .slots = Build::kSlots};
+  return {.kernel = run<Set>, .warps = Build::kWarps, .shared_bytes = device::Layout<Build>::kBytes};
 }
 
 }  // namespace

@@ -10,9 +10,6 @@ struct KernelInfo {
   Kernel kernel = nullptr;  ///< takes a program::LaunchParameters
   std::uint32_t warps = 0;
   std::uint32_t shared_bytes = 0;
-  std::uint32_t pages = 0;
-  std::uint32_t page_bytes = 0;
-  std::uint32_t slots = 0;
 };
 
 /// The build of the interpreter for an architecture.

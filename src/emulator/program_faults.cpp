@@ -111,7 +111,7 @@ bool wait_for_later(Program& program) {
       const auto* end = earlier.arrivals + earlier.arrival_count;
       if (std::find(static_cast<const std::uint32_t*>(earlier.arrivals), end, later.waits[0].counter) == end) continue;
       const auto counter = static_cast<std::uint32_t>(program.counters.size());
-      program.counters.push_back({.arrivals = 1, .reuse = false});
+      program.counters.push_back({.arrivals = 1});
       later.arrivals[later.arrival_count++] = counter;
       guard(earlier, earlier.wait_count) = program::kGuardWrite;
       earlier.waits[earlier.wait_count++] = {.counter = counter, .needed = 1, .arrivals = 1};

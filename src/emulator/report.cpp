@@ -34,7 +34,7 @@ std::string Report::text() const {
 }
 
 bool Findings::wants(Rule rule, std::uint64_t likeness) {
-  if (disorder_ && is_about_order(rule)) return false;
+  if (disorder_ && text_of(rule).is_about_order) return false;
   const std::uint64_t key = likeness * 64 + static_cast<std::uint64_t>(rule);
   if (seen_.insert(key).second && report_.findings.size() < limit_) return true;
   report_.suppressed++;

@@ -10,7 +10,7 @@
 #include "device/host/hooks.hpp"
 #include "emulator/agent.hpp"
 #include "emulator/async_access.hpp"
-#include "emulator/checker/region.hpp"
+#include "emulator/checker/shadow.hpp"
 
 namespace megakittens::emulator {
 

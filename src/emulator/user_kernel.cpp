@@ -56,12 +56,7 @@ KernelInfo kernel_for(const program::Program& program) {
                                 why == nullptr ? "it is another version's" : why));
   }
   kernel->bind(&hooks());
-  return {.kernel = kernel->kernel,
-          .warps = kernel->warps,
-          .shared_bytes = kernel->shared_bytes,
-          .pages = kernel->pages,
-          .page_bytes = kernel->page_bytes,
-          .slots = kernel->slots};
+  return {.kernel = kernel->kernel, .warps = kernel->warps, .shared_bytes = kernel->shared_bytes};
 }
 
 }  // namespace megakittens::emulator

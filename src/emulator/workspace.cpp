@@ -27,29 +27,11 @@ Memory allocate(std::size_t bytes) {
   return Memory(memory);
 }
 
-device::TensorMapType map_type(program::ElementType type) {
-  switch (type) {
-    case program::ElementType::bf16:
-      return device::TensorMapType::kBf16;
-    case program::ElementType::f16:
-      return device::TensorMapType::kF16;
-    case program::ElementType::f32:
-      return device::TensorMapType::kF32;
-    case program::ElementType::i64:
-      return device::TensorMapType::kI64;
-    case program::ElementType::i32:
-      return device::TensorMapType::kI32;
-    case program::ElementType::boolean:
-      return device::TensorMapType::kU8;
-  }
-  return device::TensorMapType::kU8;
-}
-
 device::TensorMap encode(const program::TensorMapDescription& map, void* storage) {
   device::TensorMapFields fields{};
-  fields.base = reinterpret_cast<std::uint64_t>(storage) +
-                static_cast<std::uint64_t>(map.offset) * device::element_bytes(map_type(map.type));
-  fields.type = map_type(map.type);
+  fields.base =
+      reinterpret_cast<std::uint64_t>(storage) + static_cast<std::uint64_t>(map.offset) * program::size_of(map.type);
+  fields.type = device::tensor_map_type(map.type);
   fields.rank = static_cast<std::uint8_t>(map.rank);
   for (std::uint32_t d = 0; d < map.rank; ++d) {
     fields.dims_minus_one[d] = static_cast<std::uint32_t>(map.sizes[d] - 1);
@@ -83,12 +65,8 @@ struct Workspace::State {
 
 Workspace::Workspace(const program::Program& program) : state_(std::make_unique<State>(program)) {
   program::verify_bounds(program);
-  const KernelInfo& kernel = state_->kernel;
-  const program::Config& config = program.config;
-  if (config.pages != kernel.pages || config.page_bytes != kernel.page_bytes || config.slots != kernel.slots)
-    throw CapacityError(fmt::format(
-        "the program was scheduled for {} pages of {} bytes and {} slots; this interpreter has {} of {} and {}",
-        config.pages, config.page_bytes, config.slots, kernel.pages, kernel.page_bytes, kernel.slots));
+  program::expect_served(program);
+  program::expect_interpreter(program.config);
   state_->counter_bytes = program.counters.size() * program::kCounterStride * sizeof(std::uint32_t);
   state_->counters = allocate(state_->counter_bytes);
   for (const program::Storage& storage : program.storages)

@@ -121,7 +121,7 @@ ir::DType Call::result_dtype(std::size_t k) const {
 
 ir::Tensor tensor_of(const fx::TensorMeta& meta, const std::string& what, const std::string& source) {
   std::string place = source.empty() ? "" : " at " + source;
-  ir::Tensor tensor{.dtype = ir::DType::f32, .shape = meta.shape, .strides = meta.strides, .device = {}};
+  ir::Tensor tensor{.dtype = ir::DType::f32, .shape = meta.shape, .strides = meta.strides};
   try {
     tensor.dtype = ir::parse_dtype(meta.dtype);
   } catch (const FormatError&) {

@@ -1,4 +1,4 @@
-#include "frontend/chain.hpp"
+#include "frontend/resolving.hpp"
 
 #include <fmt/format.h>
 
@@ -26,9 +26,9 @@ std::vector<std::int64_t> memory_order(const fx::TensorMeta& meta) {
   std::stable_sort(by_stride.begin(), by_stride.end(), [&](std::int64_t a, std::int64_t b) {
     return meta.strides[static_cast<std::size_t>(a)] > meta.strides[static_cast<std::size_t>(b)];
   });
-  ir::Tensor row_major{.dtype = {}, .shape = meta.shape, .strides = meta.strides, .device = {}};
+  ir::Tensor row_major{.shape = meta.shape, .strides = meta.strides};
   if (row_major.is_contiguous() || row_major.elements() == 0) return order;
-  ir::Tensor permuted{.dtype = {}, .shape = {}, .strides = {}, .device = {}};
+  ir::Tensor permuted;
   for (std::int64_t dim : by_stride) {
     permuted.shape.push_back(meta.shape[static_cast<std::size_t>(dim)]);
     permuted.strides.push_back(meta.strides[static_cast<std::size_t>(dim)]);

@@ -1,7 +1,6 @@
 // Calls whose result is one number everywhere, and copies that need not happen.
-#include "frontend/chain.hpp"
-#include "frontend/mutation.hpp"
 #include "frontend/resolvers.hpp"
+#include "frontend/resolving.hpp"
 
 namespace megakittens::frontend {
 namespace {

@@ -28,11 +28,7 @@ std::string Context::unique_name(const std::string& wanted) {
 
 ir::ValueId Context::add_input(const std::string& name, ir::Tensor tensor) {
   auto id = static_cast<ir::ValueId>(graph_.values.size());
-  graph_.values.push_back({.name = unique_name(name),
-                           .tensor = std::move(tensor),
-                           .producer = -1,
-                           .output_index = 0,
-                           .mutation = std::nullopt});
+  graph_.values.push_back({.name = unique_name(name), .tensor = std::move(tensor)});
   graph_.inputs.push_back(id);
   newest_.push_back(id);
   return id;
@@ -50,8 +46,7 @@ std::vector<TensorSymbol> Context::add_node(int index, ir::Node node, const std:
     ir::Value value{.name = tensors.size() == 1 ? node.name : fmt::format("{}.{}", node.name, k),
                     .tensor = tensors[k],
                     .producer = number,
-                    .output_index = static_cast<int>(k),
-                    .mutation = std::nullopt};
+                    .output_index = static_cast<int>(k)};
     newest_.push_back(id);
     if (const std::optional<Destination>& to = written[k]) {
       value.tensor = graph_.value(to->root).tensor;

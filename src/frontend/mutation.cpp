@@ -1,4 +1,4 @@
-#include "frontend/mutation.hpp"
+#include "frontend/resolving.hpp"
 
 #include <fmt/format.h>
 

@@ -2,10 +2,9 @@
 #include <array>
 #include <cmath>
 
-#include "frontend/chain.hpp"
-#include "frontend/promotion.hpp"
 #include "frontend/prune.hpp"
 #include "frontend/resolvers.hpp"
+#include "frontend/resolving.hpp"
 
 namespace megakittens::frontend {
 namespace {

@@ -1,4 +1,4 @@
-#include "frontend/promotion.hpp"
+#include "frontend/resolving.hpp"
 
 #include "ir/pointwise.hpp"
 
@@ -12,7 +12,7 @@ struct Side {
 };
 
 Side number(double value, ir::DType dtype) {
-  return {ConstantSymbol{.value = value, .dtype = dtype, .shape = {}}, 0, dtype};
+  return {ConstantSymbol{.value = value, .dtype = dtype}, 0, dtype};
 }
 
 Side side_of(const Call& call, std::size_t position, const char* name) {

@@ -37,11 +37,7 @@ Handle Builder::input(std::string name, Tensor tensor) {
   if (tensor.rank() > kMaxRank)
     throw UserError(fmt::format("input '{}' has rank {}; at most {} is supported", name, tensor.rank(), kMaxRank));
   auto id = static_cast<ValueId>(graph_.values.size());
-  graph_.values.push_back({.name = std::move(name),
-                           .tensor = std::move(tensor),
-                           .producer = -1,
-                           .output_index = 0,
-                           .mutation = std::nullopt});
+  graph_.values.push_back({.name = std::move(name), .tensor = std::move(tensor)});
   graph_.inputs.push_back(id);
   return whole(id);
 }
@@ -58,11 +54,8 @@ Handle Builder::add_node(Node node, Tensor result, std::optional<Mutation> mutat
   node.source = next_source_;
   node.outputs = {id};
   next_name_.clear();
-  graph_.values.push_back({.name = node.name,
-                           .tensor = std::move(result),
-                           .producer = number,
-                           .output_index = 0,
-                           .mutation = std::move(mutation)});
+  graph_.values.push_back(
+      {.name = node.name, .tensor = std::move(result), .producer = number, .mutation = std::move(mutation)});
   graph_.nodes.push_back(std::move(node));
   return whole(id);
 }
@@ -206,8 +199,7 @@ Handle Builder::scan(ScanKind kind, const Handle& x, int dim) {
 }
 
 Handle Builder::call(std::string target, const std::vector<Handle>& args, Tensor result) {
-  Node node{.family = Family::call,
-            .details = Call{.target = std::move(target), .arguments = {}, .text = {}, .why = {}}};
+  Node node{.family = Family::call, .details = Call{.target = std::move(target)}};
   for (const Handle& arg : args) node.operands.push_back(operand_of(arg));
   return add_node(std::move(node), std::move(result));
 }
@@ -223,8 +215,7 @@ std::vector<Handle> Builder::call(std::string target, const std::vector<Handle>&
     graph_.values.push_back({.name = fmt::format("{}_{}", node.name, k),
                              .tensor = std::move(results[k]),
                              .producer = static_cast<NodeId>(graph_.nodes.size() - 1),
-                             .output_index = static_cast<int>(k),
-                             .mutation = std::nullopt});
+                             .output_index = static_cast<int>(k)});
     handles.push_back(whole(node.outputs.back()));
   }
   return handles;

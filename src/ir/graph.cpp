@@ -27,28 +27,19 @@ std::string Graph::describe(const Node& node) const {
   return text;
 }
 
-std::string_view name_of(Family family) {
-  constexpr std::string_view kNames[] = {"pointwise", "matmul", "reduce", "gather", "scatter", "scan", "copy", "call"};
-  return kNames[static_cast<std::size_t>(family)];
-}
-
-std::string_view name_of(Reduction kind) {
-  constexpr std::string_view kNames[] = {"sum", "mean", "prod", "amax", "amin", "any", "all", "argmax", "argmin"};
-  return kNames[static_cast<std::size_t>(kind)];
-}
-
-std::string_view name_of(ScatterKind kind) {
-  constexpr std::string_view kNames[] = {"set", "add", "prod", "amax", "amin"};
-  return kNames[static_cast<std::size_t>(kind)];
-}
-
-std::string_view name_of(ScanKind kind) {
-  constexpr std::string_view kNames[] = {"sum", "prod", "max", "min", "logsumexp"};
-  return kNames[static_cast<std::size_t>(kind)];
-}
+#define MK_NAMES(Enum, ...)                               \
+  std::string_view name_of(Enum value) {                  \
+    constexpr std::string_view kNames[] = {__VA_ARGS__};  \
+    return kNames[static_cast<std::size_t>(value)];       \
+  }
+MK_NAMES(Family, "pointwise", "matmul", "reduce", "gather", "scatter", "scan", "copy", "call")
+MK_NAMES(Reduction, "sum", "mean", "prod", "amax", "amin", "any", "all", "argmax", "argmin")
+MK_NAMES(ScatterKind, "set", "add", "prod", "amax", "amin")
+MK_NAMES(ScanKind, "sum", "prod", "max", "min", "logsumexp")
+#undef MK_NAMES
 
 PointwiseBody plain_body(PointwiseOp op) {
-  Step step{.op = op, .args = {}};
+  Step step{.op = op};
   for (int i = 0; i < arity_of(op); ++i) step.args.push_back(Ref::operand(i));
   return {.steps = {std::move(step)}, .results = {0}};
 }
@@ -65,8 +56,9 @@ std::string_view op_of(const Node& node) {
   return op ? name_of(*op) : name_of(node.family);
 }
 
-int first_body_operand(Family family) {
-  return family == Family::contraction ? 2 : family == Family::reduce ? 1 : 0;
+int first_body_operand(const Node& node) {
+  if (const Call* call = call_of(node)) return node.body ? call->own_operands : static_cast<int>(node.operands.size());
+  return node.family == Family::contraction ? 2 : node.family == Family::reduce ? 1 : 0;
 }
 
 }  // namespace megakittens::ir

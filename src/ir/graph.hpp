@@ -53,7 +53,9 @@ struct Value {
 ///   scatter      operand 0 with the elements of operand 1 written to, or combined with, such positions
 ///   scan         operand 0, accumulated along a dimension
 ///   copy         one operand with the written shape and its dtype
-///   call         an operation that is no family's: only instruction types of its own take it
+///   call         an operation that is no family's: only instruction types of its own take it. With a body it has one
+///                output: the accumulator is the operation's result, and the body reads the operands from
+///                Call::own_operands on.
 enum class Family : std::uint8_t { pointwise, contraction, reduce, gather, scatter, scan, copy, call };
 
 /// NaN wins in amax and amin; argmax and argmin give the first such position, counted along the dimension, or in
@@ -96,6 +98,7 @@ struct Call {
   std::map<std::string, Attribute> arguments;  ///< besides tensors, by name, or by position as "2"
   std::string text;                            ///< all arguments, as a person reads them
   std::string why;                             ///< why nothing else takes it
+  int own_operands = 0;                        ///< with a body: how many operands the operation itself reads; else 0
   bool operator==(const Call&) const = default;
 };
 
@@ -125,8 +128,8 @@ std::optional<PointwiseOp> plain_op(const Node& node);
 std::string_view op_of(const Node& node);
 /// The body that such a node has.
 PointwiseBody plain_body(PointwiseOp op);
-/// The number of the first operand that a body reads.
-int first_body_operand(Family family);
+/// The number of the first operand that the node's body reads, or would read if a body were added.
+int first_body_operand(const Node& node);
 /// nullptr where the node is no call.
 inline const Call* call_of(const Node& node) {
   return std::get_if<Call>(&node.details);

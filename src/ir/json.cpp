@@ -13,8 +13,8 @@
 //            number; round ends with its dtype; numbers that JSON lacks are "inf", "-inf", "nan"
 //   attributes: reduce {"kind", "dims", "keep"?}, gather {"coordinates"}, scatter {"kind", "coordinates"}, scan
 //   {"kind",
-//            "dim"}, call {"target", "text"?, "why"?, "argument.NAME"..}; arguments are JSON's own types; a float that
-//            JSON lacks is {"float": "inf"}
+//            "dim"}, call {"target", "text"?, "why"?, "own_operands"?, "argument.NAME"..}; arguments are JSON's own
+//            types; a float that JSON lacks is {"float": "inf"}
 #include <cmath>
 
 #include "ir/graph.hpp"
@@ -115,6 +115,7 @@ Json details_to_json(const Details& details) {
     json = {{"target", call->target}};
     if (!call->text.empty()) json["text"] = call->text;
     if (!call->why.empty()) json["why"] = call->why;
+    if (call->own_operands != 0) json["own_operands"] = call->own_operands;
     for (const auto& [key, argument] : call->arguments) json["argument." + key] = attribute_to_json(argument);
   }
   return json;

@@ -116,7 +116,7 @@ std::pair<ValueId, View> read_edge(const JsonReader& json, Graph& graph, const H
 
 /// Of a value with symbolic sizes: expressions for strides that the file leaves out.
 void add_dense_strides(Graph& graph, const Holder& holder, const Extents& shape, const JsonReader& json) {
-  std::vector<Expression> strides = symbolic(graph, holder, {.offset = 0, .sizes = shape, .strides = {}}).sizes;
+  std::vector<Expression> strides = symbolic(graph, holder, {.sizes = shape}).sizes;
   try {
     strides = dense_strides(strides);
   } catch (const FormatError& error) {
@@ -217,10 +217,13 @@ Call read_call(const JsonReader& json) {
       call.text = members[i].text();
     else if (keys[i] == "why")
       call.why = members[i].text();
+    else if (keys[i] == "own_operands")
+      call.own_operands = static_cast<int>(members[i].integer(0, kMaxCount));
     else if (keys[i].starts_with(kArgument))
       call.arguments[keys[i].substr(kArgument.size())] = read_attribute(members[i]);
     else
-      json.fail(fmt::format("unknown attribute '{}'; known are target, text, why, argument.NAME", keys[i]));
+      json.fail(
+          fmt::format("unknown attribute '{}'; known are target, text, why, own_operands, argument.NAME", keys[i]));
   }
   return call;
 }

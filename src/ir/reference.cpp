@@ -69,8 +69,10 @@ class Evaluator {
         return finish(node, operands, {matmul(node, operands)});
       case Family::copy:
         return store(node.outputs[0], std::move(operands[0]));
-      case Family::call:
-        return finish(node, operands, call(graph_, node, operands));
+      case Family::call: {
+        const std::vector<std::vector<float>> own(operands.begin(), operands.begin() + first_body_operand(node));
+        return finish(node, operands, call(graph_, node, own));
+      }
       default:
         return finish(node, operands, evaluate_family(graph_, node, operands));
     }

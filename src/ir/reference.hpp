@@ -28,7 +28,7 @@ struct ReferenceResult {
 ReferenceResult evaluate(const Graph& graph, std::vector<std::vector<float>> inputs,
                          ReferenceNumerics numerics = ReferenceNumerics::eager);
 
-/// What a call gives: its outputs, dense in row-major order, from its operands so.
+/// What a call gives before its body: its outputs, dense in row-major order, from its own operands so.
 using CallReference = std::function<std::vector<std::vector<float>>(const Graph& graph, const Node& node,
                                                                     const std::vector<std::vector<float>>& operands)>;
 /// From now on the reference of calls with that target; an empty one takes it away. Safe from several threads.

@@ -148,12 +148,12 @@ std::string mutations_are_versions(const Graph& graph) {
 std::string own_read_is_safe(const Graph& graph, const Node& node, std::size_t operand, const Value& fresh) {
   const View& read = node.operands[operand].view;
   const View& written = fresh.mutation->view;
-  if (node.family == Family::call) return {};
+  if (node.family == Family::call && !node.body) return {};
   // Scatter reads what it keeps where it writes it; the others' first operands are read elsewhere than they write.
   const bool in_place = node.family == Family::scatter
                             ? operand == 0
-                            : static_cast<int>(operand) >= first_body_operand(node.family) &&
-                                  node.family != Family::gather && node.family != Family::scan;
+                            : static_cast<int>(operand) >= first_body_operand(node) && node.family != Family::gather &&
+                                  node.family != Family::scan;
   if (read == written && in_place) return {};
   auto whole = [](const View& view) { return Box{Extents(view.sizes.size(), 0), view.sizes}; };
   for (const Box& a : boxes_in_base(read, whole(read), fresh.tensor))

@@ -27,12 +27,22 @@ std::string families_are_complete(const Graph& graph) {
       return fmt::format("{}: its details are another family's", graph.describe(node));
     if (const Call* call = call_of(node); call != nullptr && call->target.empty())
       return fmt::format("{}: has no target", graph.describe(node));
-    const bool may_have_body =
-        node.family == Family::pointwise || node.family == Family::contraction || node.family == Family::reduce;
+    const bool may_have_body = node.family == Family::pointwise || node.family == Family::contraction ||
+                               node.family == Family::reduce || node.family == Family::call;
     if (node.body && !may_have_body)
-      return fmt::format("{}: has a body, which only pointwise, matmul and reduce have", graph.describe(node));
+      return fmt::format("{}: has a body, which only pointwise, matmul, reduce and call have", graph.describe(node));
     if (!node.body && node.family == Family::pointwise) return fmt::format("{}: has no body", graph.describe(node));
-    if (node.family == Family::call) continue;
+    if (const Call* call = call_of(node)) {
+      if (!node.body && call->own_operands != 0)
+        return fmt::format("{}: counts {} operands of its own without a body", graph.describe(node),
+                           call->own_operands);
+      if (call->own_operands < 0 || static_cast<std::size_t>(call->own_operands) > node.operands.size())
+        return fmt::format("{}: {} operands of its own among {}", graph.describe(node), call->own_operands,
+                           node.operands.size());
+      if (!node.body) continue;
+      if (node.outputs.size() != 1)
+        return fmt::format("{}: {} outputs, and a call with a body has one", graph.describe(node), node.outputs.size());
+    }
     std::size_t results = node.body ? node.body->results.size() : 1;
     const auto* scan = std::get_if<Scan>(&node.details);
     const bool with_positions = scan != nullptr && (scan->kind == ScanKind::max || scan->kind == ScanKind::min);
@@ -43,16 +53,20 @@ std::string families_are_complete(const Graph& graph) {
   return {};
 }
 
-std::string reference_fault(const Ref& ref, std::size_t at, std::size_t operands, bool accumulator) {
+/// Of what step `at` of the node's body reads.
+std::string reference_fault(const Ref& ref, int at, const Node& node) {
   switch (ref.kind) {
     case Ref::Kind::operand:
-      if (ref.index >= 0 && static_cast<std::size_t>(ref.index) < operands) return {};
-      return fmt::format("reads operand {} of {}", ref.index, operands);
+      if (ref.index < 0 || static_cast<std::size_t>(ref.index) >= node.operands.size())
+        return fmt::format("reads operand {} of {}", ref.index, node.operands.size());
+      if (ref.index >= first_body_operand(node)) return {};
+      return fmt::format("reads operand {}; the body's begin at {}", ref.index, first_body_operand(node));
     case Ref::Kind::step:
-      if (ref.index >= 0 && static_cast<std::size_t>(ref.index) < at) return {};
+      if (ref.index >= 0 && ref.index < at) return {};
       return fmt::format("reads step {}", ref.index);
     case Ref::Kind::accumulator:
-      return accumulator ? std::string{} : "reads an accumulator, which only matmul and reduce have";
+      return node.family != Family::pointwise ? std::string{}
+                                              : "reads an accumulator, which only matmul, reduce and call have";
     case Ref::Kind::constant:
       return {};
   }
@@ -69,8 +83,7 @@ std::string bodies_are_straight(const Graph& graph) {
         return fmt::format("{}: step {} ({}) has {} arguments", graph.describe(node), s, name_of(step.op),
                            step.args.size());
       for (const Ref& ref : step.args)
-        if (std::string fault = reference_fault(ref, s, node.operands.size(), node.family != Family::pointwise);
-            !fault.empty())
+        if (std::string fault = reference_fault(ref, static_cast<int>(s), node); !fault.empty())
           return fmt::format("{}: step {} {}", graph.describe(node), s, fault);
     }
     for (int result : body.results)
@@ -90,7 +103,7 @@ std::string operands_have_the_written_shape(const Graph& graph) {
       if (written_shape(graph, node, k) != shape)
         return fmt::format("{}: outputs of shapes {} and {}", graph.describe(node), to_string(shape),
                            to_string(written_shape(graph, node, k)));
-    for (auto i = static_cast<std::size_t>(first_body_operand(node.family)); i < node.operands.size(); ++i)
+    for (auto i = static_cast<std::size_t>(first_body_operand(node)); i < node.operands.size(); ++i)
       if (node.operands[i].view.sizes != shape)
         return fmt::format("{}: operand {} has shape {}, the output {}", graph.describe(node), i,
                            to_string(node.operands[i].view.sizes), to_string(shape));
@@ -229,10 +242,11 @@ std::string scans_fit(const Graph& graph) {
 
 constexpr Rule kOperationRules[] = {
     {"families_are_complete",
-     "A node has its family's details; pointwise has a body, matmul and reduce may have one; a body has a result "
-     "for each output.",
+     "A node has its family's details; pointwise has a body, matmul, reduce and a call with one output may have one; "
+     "a body has a result for each output.",
      families_are_complete},
-    {"bodies_are_straight", "A step reads operands, constants and earlier steps only, as many as its operation takes.",
+    {"bodies_are_straight",
+     "A step reads the body's operands, constants and earlier steps only, as many as its operation takes.",
      bodies_are_straight},
     {"operands_have_the_written_shape", "Operands of a copy and of a body are seen in the shape that is written.",
      operands_have_the_written_shape},

@@ -117,7 +117,7 @@ SymbolicView symbolic(const Graph& graph, const Holder& holder, const View& view
     const Expression* expression = expression_at(graph, {holder, field, dim});
     return expression != nullptr ? *expression : Expression(integer);
   };
-  SymbolicView result{.offset = at(Place::Field::offset, 0, view.offset), .sizes = {}, .strides = {}};
+  SymbolicView result{.offset = at(Place::Field::offset, 0, view.offset)};
   for (std::size_t d = 0; d < view.sizes.size(); ++d)
     result.sizes.push_back(at(Place::Field::size, static_cast<int>(d), view.sizes[d]));
   for (std::size_t d = 0; d < view.strides.size(); ++d)

@@ -26,7 +26,7 @@ std::int64_t element_count(const Extents& shape) {
 }
 
 Tensor Tensor::dense(DType dtype, Extents shape) {
-  Tensor tensor{.dtype = dtype, .shape = std::move(shape), .strides = {}, .device = {}};
+  Tensor tensor{.dtype = dtype, .shape = std::move(shape)};
   tensor.strides = contiguous_strides(tensor.shape);
   return tensor;
 }

@@ -120,6 +120,7 @@ std::string details_text(const Details& details) {
   if (call == nullptr) return {};
   std::string text = " target=" + call->target;
   if (!call->why.empty()) text += " why=" + call->why;
+  if (call->own_operands != 0) text += fmt::format(" own_operands={}", call->own_operands);
   for (const auto& [key, argument] : call->arguments) text += fmt::format(" {}={}", key, attribute_text(argument));
   return text;
 }
@@ -145,7 +146,7 @@ std::string edge_text(const Graph& graph, ValueId id, const View& view, const Ho
 }
 
 Row row_of(const Graph& graph, const Node& node) {
-  Row row{.name = {}, .type = {}, .what = std::string(op_of(node)), .source = node.source};
+  Row row{.what = std::string(op_of(node)), .source = node.source};
   std::vector<std::string> names;
   std::vector<std::string> types;
   std::string writes;

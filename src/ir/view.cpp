@@ -19,7 +19,7 @@ int wrap_dim(int dim, int rank, const char* what) {
 }  // namespace
 
 View View::whole(const Tensor& tensor) {
-  return {.offset = 0, .sizes = tensor.shape, .strides = tensor.strides};
+  return {.sizes = tensor.shape, .strides = tensor.strides};
 }
 
 View View::select(int dim, std::int64_t index) const {

@@ -29,7 +29,7 @@ Extents infer_sizes(const Extents& wanted, std::int64_t count, const Extents& fr
 }  // namespace
 
 std::optional<View> View::reshape(const Extents& new_sizes) const {
-  View view{.offset = offset, .sizes = infer_sizes(new_sizes, elements(), sizes), .strides = {}};
+  View view{.offset = offset, .sizes = infer_sizes(new_sizes, elements(), sizes)};
   if (elements() == 0) {
     view.strides = contiguous_strides(view.sizes);
     return view;

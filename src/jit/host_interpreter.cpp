@@ -11,7 +11,6 @@
 #include "support/log.hpp"
 #include "support/options.hpp"
 #include "support/process.hpp"
-#include "support/temporary_folder.hpp"
 
 namespace megakittens::jit {
 namespace {

@@ -54,8 +54,7 @@ static void run(const void* parameters) {
 static void bind(const device::host::HookTable* table) { device::host::bound_hooks = table; }
 using B = Set::Build;
 static const device::host::HostKernel kernel{
-    device::host::kHookTableVersion, B::kWarps, device::Layout<B>::kBytes, B::kPages, B::kPageBytes, B::kSlots, bind,
-    run};
+    device::host::kHookTableVersion, B::kWarps, device::Layout<B>::kBytes, bind, run};
 }
 extern "C" __attribute__((visibility("default"))) const megakittens::device::host::HostKernel* megakittens_host_kernel() {
   return &megakittens::interpreter::kernel;
@@ -120,7 +119,7 @@ InterpreterCubin interpreter_cubin(Architecture architecture, Halves halves) {
   if (halves.empty())
     for (const fs::path& folder : shipped_folders())
       if (std::optional<std::string> cubin = find_cubin(folder / (stem + ".cubin"), source_key(architecture, {})))
-        return {.bytes = std::move(*cubin), .origin = "shipped", .compiler = {}};
+        return {.bytes = std::move(*cubin), .origin = "shipped"};
   return cached_cubin(stem, title(halves), interpreter_request(architecture, halves));
 }
 

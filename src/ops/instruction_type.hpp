@@ -111,6 +111,9 @@ const std::vector<const InstructionType*>& instruction_types();
 /// naming the node, its source line, and what each type says about it.
 const InstructionType& type_for(const ir::Graph& graph, const ir::Node& node, const PlanOptions& options);
 
+/// Whether the type of such a node applies a body to its result: products' does, a user's where it declares so.
+bool takes_epilogue(const ir::Node& node);
+
 /// The type an icode belongs to; users' follow the standard ones, and one that was unregistered is still there. Throws
 /// FormatError for an unknown icode.
 const InstructionType& type_of_icode(std::uint16_t icode);

@@ -86,6 +86,12 @@ const InstructionType& type_for(const ir::Graph& graph, const ir::Node& node, co
   throw UnsupportedError(fmt::format("no instruction type takes {}:{}", graph.describe(node), reasons));
 }
 
+bool takes_epilogue(const ir::Node& node) {
+  const ir::Call* call = ir::call_of(node);
+  const UserType* type = call == nullptr ? nullptr : user_type_for(call->target);
+  return node.family == ir::Family::contraction || (type != nullptr && type->takes_epilogue());
+}
+
 const InstructionType& type_of_icode(std::uint16_t icode) {
   if (icode >= kIcodeCount) return user_type_of_icode(icode);
   for (const InstructionType* type : instruction_types())

@@ -25,7 +25,7 @@ void renumber(ir::PointwiseBody& body, const std::vector<std::optional<double>>&
 
 /// Reads that are constants leave the node's operands.
 void fold_operands(ir::Node& node, const std::vector<std::optional<double>>& constants) {
-  const auto first = static_cast<std::size_t>(ir::first_body_operand(node.family));
+  const auto first = static_cast<std::size_t>(ir::first_body_operand(node));
   std::vector<std::optional<double>> numbers(node.operands.size());
   std::vector<int> to(node.operands.size());
   std::vector<ir::Operand> kept;

@@ -10,18 +10,17 @@ using ir::PointwiseBody;
 using ir::Ref;
 using ir::Step;
 
-/// What a node computes per element, the product being the accumulator. Empty where it is neither.
+/// What a node computes per element, of its accumulator where its type applies a body to that. Empty where it is
+/// neither.
 std::optional<PointwiseBody> body_or_accumulator(const ir::Node& node) {
-  if (node.family != ir::Family::contraction) return ops::body_of(node);
-  if (node.body) return node.body;
-  return PointwiseBody{.steps = {{.op = ir::PointwiseOp::identity, .args = {Ref::accumulator()}}}, .results = {0}};
+  return ops::takes_epilogue(node) ? ops::epilogue_of(node) : ops::body_of(node);
 }
 
 /// Appends `consumer`'s steps to `producer`'s. `from[k]` says what consumer's operand k is now: the producer's result
 /// (-1) or an operand of the joint node.
 PointwiseBody join(const PointwiseBody& producer, const PointwiseBody& consumer, const std::vector<int>& from,
                    ir::DType between, Numerics numerics) {
-  PointwiseBody joint{.steps = producer.steps, .results = {}};
+  PointwiseBody joint{.steps = producer.steps};
   int result = producer.results[0];
   // What becomes bool is 0 or 1, and what becomes an integer is whole, whatever the numerics.
   if (!ir::is_floating(between) || (numerics == Numerics::eager && between != ir::DType::f32)) {
@@ -87,8 +86,11 @@ class Fuser {
     std::optional<PointwiseBody> first = body_or_accumulator(producer);
     if (!first || first->results.size() != 1) return std::nullopt;
     ir::Node joint = consumer;
-    joint.family = producer.family == ir::Family::contraction ? producer.family : ir::Family::pointwise;
+    joint.family = producer.family == ir::Family::copy ? ir::Family::pointwise : producer.family;
+    joint.details = producer.details;
     joint.operands = producer.operands;
+    const int body_begin = ir::first_body_operand(producer);
+    if (auto* call = std::get_if<ir::Call>(&joint.details)) call->own_operands = body_begin;
     std::vector<int> from;
     for (const ir::Operand& operand : consumer.operands) {
       if (operand.value == between) {
@@ -97,8 +99,8 @@ class Fuser {
         from.push_back(-1);
         continue;
       }
-      // An operand of both is read once, unless it is one of a product's two matrices, whose elements are others.
-      auto begin = joint.operands.begin() + ir::first_body_operand(joint.family);
+      // An operand of both is read once, unless the producer's own operation reads it: it reads other elements.
+      auto begin = joint.operands.begin() + body_begin;
       auto same = std::find(begin, joint.operands.end(), operand);
       if (same == joint.operands.end()) {
         joint.operands.push_back(operand);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ops/user/registry.hpp"
 #include "support/error.hpp"
 
 namespace megakittens::passes {
@@ -83,6 +84,10 @@ ir::Graph rebuild_live(const ir::Graph& graph, Nodes nodes) {
 }
 
 std::string_view type_of(const ir::Graph& graph, const ir::Node& node, const Options& options) {
+  if (const ir::Call* call = ir::call_of(node)) {
+    const ops::UserType* type = ops::user_type_for(call->target);
+    return type != nullptr && !type->unsuited(graph, node, options.plan) ? type->name() : std::string_view();
+  }
   for (const ops::InstructionType* type : ops::instruction_types())
     if (!type->unsuited(graph, node, options.plan)) return type->name();
   return {};

@@ -31,7 +31,7 @@ ir::Graph rebuild(const ir::Graph& graph, const Nodes& nodes);
 /// The same without nodes that nothing needs: neither a node, nor an output, nor the caller's memory.
 ir::Graph rebuild_live(const ir::Graph& graph, Nodes nodes);
 
-/// The name of the first standard instruction type that takes the node; empty where none does.
+/// The name of the first instruction type that takes the node; empty where none does.
 std::string_view type_of(const ir::Graph& graph, const ir::Node& node, const Options& options);
 
 }  // namespace megakittens::passes

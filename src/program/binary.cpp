@@ -145,7 +145,7 @@ concept Is = std::same_as<std::remove_const_t<T>, S>;
 
 // Each structure's fields, once, for both directions.
 void fields(auto& io, Is<Storage> auto& s) {
-  io(s.name, s.kind, s.bytes, s.mutated);
+  io(s.name, s.kind, s.bytes, s.mutated, s.device);
 }
 void fields(auto& io, Is<TensorMapDescription> auto& m) {
   io(m.storage, m.type, m.rank, m.offset, m.sizes, m.strides, m.box, m.swizzle);
@@ -154,7 +154,7 @@ void fields(auto& io, Is<NodeInfo> auto& n) {
   io(n.name, n.op, n.source, n.icode, n.first, n.count, n.bytes, n.operations);
 }
 void fields(auto& io, Is<Counter> auto& c) {
-  io(c.arrivals, c.reuse);
+  io(c.arrivals, c.reuse, c.scope);
 }
 void fields(auto& io, Is<Port> auto& p) {
   io(p.name, p.storage, p.type, p.offset, p.sizes, p.strides);
@@ -253,7 +253,7 @@ std::string to_bytes(const Program& program) {
     offset += parts[s].size();
   }
   for (const std::string& part : parts) body += part;
-  Header header{.magic = {}, .version = kProgramVersion, .sections = kSections, .bytes = offset, .hash = hash64(body)};
+  Header header{.version = kProgramVersion, .sections = kSections, .bytes = offset, .hash = hash64(body)};
   std::memcpy(header.magic, kMagic, sizeof(kMagic));
   return std::string(reinterpret_cast<const char*>(&header), sizeof(header)) + body;
 }

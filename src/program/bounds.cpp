@@ -199,6 +199,8 @@ void verify_bounds(const Program& program) {
   check_config(program.config);
   check_storages(program);
   check_maps(program);
+  for (std::size_t c = 0; c < program.counters.size(); ++c)
+    MK_BOUND(program.counters[c].scope <= CounterScope::system, "counter {} is of unknown scope", c);
   MK_BOUND(program.instructions.size() < (1ull << 31), "{} instructions", program.instructions.size());
   for (std::size_t i = 0; i < program.nodes.size(); ++i)
     MK_BOUND(std::uint64_t{program.nodes[i].first} + program.nodes[i].count <= program.instructions.size(),
@@ -208,6 +210,31 @@ void verify_bounds(const Program& program) {
   for (std::size_t i = 0; i < program.instructions.size(); ++i) check_instruction(program, i);
   check_ports(program, program.inputs, "input");
   check_ports(program, program.outputs, "output");
+}
+
+void expect_interpreter(const Config& config) {
+  const Family& family = target_of(config.architecture).family;
+  if (config.pages != family.pages || config.page_bytes != family.page_bytes || config.slots != family.slots)
+    throw CapacityError(fmt::format(
+        "the program was scheduled for {} pages of {} bytes and {} slots; this interpreter has {} of {} and {}",
+        config.pages, config.page_bytes, config.slots, family.pages, family.page_bytes, family.slots));
+}
+
+std::string unserved_part(const Program& program) {
+  for (const Storage& storage : program.storages)
+    if (const Storage& first = program.storages[0]; storage.device != first.device)
+      return fmt::format("storage '{}' lies on device {} and storage '{}' on device {}; a program runs on one device",
+                         first.name, first.device, storage.name, storage.device);
+  for (std::size_t c = 0; c < program.counters.size(); ++c)
+    if (program.counters[c].scope != CounterScope::gpu)
+      return fmt::format("counter {} has scope '{}'; programs run with counters of scope 'gpu'", c,
+                         name_of(program.counters[c].scope));
+  return {};
+}
+
+void expect_served(const Program& program) {
+  if (const std::string part = unserved_part(program); !part.empty())
+    throw UnsupportedError(fmt::format("program '{}' cannot run: {}", program.name, part));
 }
 
 }  // namespace megakittens::program

@@ -17,6 +17,7 @@ constexpr std::string_view kArchitectures[] = {
 };
 constexpr std::array<std::string_view, 2> kQueueModes = {"per-sm", "global"};
 constexpr std::array<std::string_view, 3> kStorageKinds = {"input", "output", "workspace"};
+constexpr std::array<std::string_view, 2> kCounterScopes = {"gpu", "system"};
 constexpr std::array<std::string_view, 4> kSwizzles = {"none", "b32", "b64", "b128"};
 struct CodeOpEntry {
   CodeOp op;
@@ -59,6 +60,7 @@ Enum parse_in(std::span<const std::string_view> names, std::string_view text, co
 MK_NAMED(Architecture, parse_architecture, "target", kArchitectures)
 MK_NAMED(QueueMode, parse_queue_mode, "queue mode", kQueueModes)
 MK_NAMED(StorageKind, parse_storage_kind, "storage kind", kStorageKinds)
+MK_NAMED(CounterScope, parse_counter_scope, "counter scope", kCounterScopes)
 MK_NAMED(Swizzle, parse_swizzle, "swizzle", kSwizzles)
 #undef MK_NAMED
 

@@ -32,7 +32,7 @@ std::vector<OutputRecord> Program::output_records() const {
   for (std::uint32_t s = 0; s < storages.size(); ++s) {
     const auto shows = [&](const Port& port) { return port.storage == s && port.type != ElementType::boolean; };
     if (storages[s].kind == StorageKind::output && std::ranges::any_of(outputs, shows))
-      records.push_back({.storage = s, .reserved = 0, .bytes = storages[s].bytes});
+      records.push_back({.storage = s, .bytes = storages[s].bytes});
   }
   return records;
 }

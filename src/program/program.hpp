@@ -51,7 +51,8 @@ struct Storage {
   std::string name;
   StorageKind kind = StorageKind::workspace;
   std::uint64_t bytes = 0;
-  bool mutated = false;  ///< an input that the program writes
+  bool mutated = false;      ///< an input that the program writes
+  std::uint16_t device = 0;  ///< as ir::Device::index; a program's storages all lie on one, whichever it runs on
   bool operator==(const Storage&) const = default;
 };
 
@@ -102,10 +103,21 @@ struct NodeInfo {
   bool operator==(const NodeInfo&) const = default;
 };
 
+/// Who raises a counter and waits for it.
+enum class CounterScope : std::uint8_t {
+  gpu,     ///< the program's own GPU
+  system,  ///< several GPUs; nothing serves it yet
+};
+
+/// "gpu", "system".
+std::string_view name_of(CounterScope scope);
+CounterScope parse_counter_scope(std::string_view text);
+
 /// Counter `b` is raised `arrivals` times in one launch.
 struct Counter {
   std::uint32_t arrivals = 0;
   bool reuse = false;  ///< guards storage that is used again
+  CounterScope scope = CounterScope::gpu;
   bool operator==(const Counter&) const = default;
 };
 
@@ -141,7 +153,7 @@ struct Program {
   std::vector<OutputRecord> output_records() const;
 };
 
-inline constexpr std::uint32_t kProgramVersion = 3;
+inline constexpr std::uint32_t kProgramVersion = 4;
 
 /// Binary form: magic, version, sizes, sections, checksum. from_bytes checks bounds of everything it reads and throws
 /// FormatError; from_bytes(to_bytes(p)) == p.
@@ -163,5 +175,12 @@ bool has_source(CodeOp op);
 CodeOp parse_code_op(std::string_view text);
 /// Structural bounds: indices in range, counts within limits. Ordering is schedule::verify's. Throws FormatError.
 void verify_bounds(const Program& program);
+/// Throws CapacityError where the pages and slots are not those of the target's interpreter.
+void expect_interpreter(const Config& config);
+/// What the program needs that nothing here runs yet, by name: storages on two devices, a counter of system scope.
+/// Empty where there is no such thing.
+std::string unserved_part(const Program& program);
+/// Throws UnsupportedError that names program and part where there is one.
+void expect_served(const Program& program);
 
 }  // namespace megakittens::program

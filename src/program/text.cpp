@@ -75,8 +75,8 @@ std::string to_text(const Program& program) {
                      name_of(config.architecture), name_of(config.queue), config.sms, config.cluster, config.slots,
                      config.pages, config.page_bytes);
   for (const Storage& storage : program.storages)
-    out += fmt::format("storage {} kind {} bytes {} mutated {}\n", quoted(storage.name), name_of(storage.kind),
-                       storage.bytes, storage.mutated ? 1 : 0);
+    out += fmt::format("storage {} kind {} bytes {} mutated {} device {}\n", quoted(storage.name),
+                       name_of(storage.kind), storage.bytes, storage.mutated ? 1 : 0, storage.device);
   for (const TensorMapDescription& map : program.maps)
     out += fmt::format("map storage {} type {} rank {} offset {} sizes {} strides {} box {} swizzle {}\n", map.storage,
                        name_of(map.type), map.rank, map.offset, list(map.sizes), list(map.strides), list(map.box),
@@ -87,7 +87,8 @@ std::string to_text(const Program& program) {
                        node.operations);
   for (const NodeRecord& record : program.records) print_record(record, out);
   for (const Counter& counter : program.counters)
-    out += fmt::format("counter arrivals {} reuse {}\n", counter.arrivals, counter.reuse ? 1 : 0);
+    out += fmt::format("counter arrivals {} reuse {} scope {}\n", counter.arrivals, counter.reuse ? 1 : 0,
+                       name_of(counter.scope));
   for (const Instruction& instruction : program.instructions) print_instruction(instruction, out);
   for (const Port& port : program.inputs) print_port("input", port, out);
   for (const Port& port : program.outputs) print_port("output", port, out);

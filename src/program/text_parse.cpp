@@ -171,6 +171,7 @@ void parse_table_line(std::string_view keyword, Line& line, Program& program) {
     Storage& storage = program.storages.emplace_back();
     line.quoted(storage.name).expect("kind").named(storage.kind, parse_storage_kind);
     line.expect("bytes").number(storage.bytes).expect("mutated").flag(storage.mutated);
+    line.expect("device").number(storage.device);
   } else if (keyword == "map") {
     TensorMapDescription& map = program.maps.emplace_back();
     line.expect("storage").number(map.storage).expect("type").named(map.type, ir::parse_dtype);
@@ -193,6 +194,7 @@ void parse_table_line(std::string_view keyword, Line& line, Program& program) {
   } else if (keyword == "counter") {
     Counter& counter = program.counters.emplace_back();
     line.expect("arrivals").number(counter.arrivals).expect("reuse").flag(counter.reuse);
+    line.expect("scope").named(counter.scope, parse_counter_scope);
   } else {
     line.fail(fmt::format("unknown keyword '{}'", keyword));
   }

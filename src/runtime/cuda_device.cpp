@@ -103,12 +103,9 @@ const LoadedInterpreter& CudaDevice::interpreter(const program::Program& program
   if (!interpreter) {
     RelaxedCapture relaxed;
     ContextScope scope(context_);
-    const emulator::KernelInfo kernel = emulator::kernel_for(architecture_);  // as large as the GPU's
-    auto loaded = std::make_unique<LoadedInterpreter>(LoadedInterpreter{.threads = kernel.warps * 32,
-                                                                        .shared_bytes = kernel.shared_bytes,
-                                                                        .pages = kernel.pages,
-                                                                        .page_bytes = kernel.page_bytes,
-                                                                        .slots = kernel.slots});
+    auto loaded = std::make_unique<LoadedInterpreter>();
+    loaded->threads = program::target_of(architecture_).family.warps * 32;
+    loaded->shared_bytes = emulator::kernel_for(architecture_).shared_bytes;  // as large as the GPU's
     load(*loaded, architecture_, users, name_);
     interpreter = std::move(loaded);
   }

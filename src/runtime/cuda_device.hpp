@@ -16,9 +16,6 @@ struct LoadedInterpreter {
   CuFunction function = nullptr;
   std::uint32_t threads = 0;
   std::uint32_t shared_bytes = 0;
-  std::uint32_t pages = 0;
-  std::uint32_t page_bytes = 0;
-  std::uint32_t slots = 0;
 };
 
 class CudaDevice {

@@ -14,7 +14,7 @@ namespace {
 constexpr int kCapturing = 1;               // CU_STREAM_CAPTURE_STATUS_ACTIVE
 constexpr std::ptrdiff_t kManyPlaces = 16;  // from here on, workspaces of streams without work are used again
 
-void expect_fit(const program::Program& program, const CudaDevice& device, const LoadedInterpreter& interpreter) {
+void expect_fit(const program::Program& program, const CudaDevice& device) {
   const program::Config& config = program.config;
   if (config.architecture != device.architecture())
     throw UserError(fmt::format("program '{}' is made for {}, GPU {} '{}' is {}", program.name,
@@ -23,11 +23,7 @@ void expect_fit(const program::Program& program, const CudaDevice& device, const
   if (config.sms > device.sms())
     throw CapacityError(fmt::format("program '{}' is made for {} multiprocessors, GPU {} '{}' has {}", program.name,
                                     config.sms, device.ordinal(), device.name(), device.sms()));
-  if (config.pages != interpreter.pages || config.page_bytes != interpreter.page_bytes ||
-      config.slots != interpreter.slots)
-    throw CapacityError(fmt::format(
-        "the program was scheduled for {} pages of {} bytes and {} slots; this interpreter has {} of {} and {}",
-        config.pages, config.page_bytes, config.slots, interpreter.pages, interpreter.page_bytes, interpreter.slots));
+  program::expect_interpreter(config);
 }
 
 /// Number of the capture that the stream is part of, or 0.
@@ -46,9 +42,10 @@ CudaProgram::CudaProgram(program::Program program, CudaDevice& device, const std
       outputs_(output_storages(program_)),
       blocking_(flag_option(Knob::blocking)) {
   program::verify_bounds(program_);
+  program::expect_served(program_);
   RelaxedCapture relaxed;
   ContextScope scope(device_.context());
-  expect_fit(program_, device_, device_.interpreter(program_));
+  expect_fit(program_, device_);
   uploaded_ = std::make_unique<UploadedProgram>(program_, device_, bound);
 }
 

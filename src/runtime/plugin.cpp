@@ -33,6 +33,7 @@ class Located final : public megakittens::InstructionType {
     return type_->touches(operands, all);
   }
   std::vector<BulkMap> maps(const std::vector<OperandInfo>& operands) const override { return type_->maps(operands); }
+  bool takes_epilogue() const override { return type_->takes_epilogue(); }
   std::vector<std::vector<float>> reference(const Call& call,
                                             const std::vector<std::vector<float>>& inputs) const override {
     return type_->reference(call, inputs);
@@ -149,7 +150,7 @@ std::vector<std::string> load_plugin(const fs::path& path, const fs::path& devic
     ::dlclose(library);
     throw UserError(problem);
   }
-  Loaded plugin{.entry = entry, .types = {}};
+  Loaded plugin{.entry = entry};
   register_types(plugin, path, file, device_half);
   return loaded.emplace(file, std::move(plugin)).first->second.names();
 }

@@ -13,8 +13,7 @@ program::Program prepare(const ir::Graph& graph, const PrepareOptions& options) 
                                .page_bytes = target.family.page_bytes};
   passes::Options passes = options.passes;
   passes.plan = {.config = config, .tiling = options.tiling};
-  return schedule::schedule(passes::run_pipeline(graph, passes),
-                            {.config = config, .tiling = options.tiling, .name = {}, .resolve = {}});
+  return schedule::schedule(passes::run_pipeline(graph, passes), {.config = config, .tiling = options.tiling});
 }
 
 }  // namespace megakittens::runtime

@@ -1,30 +1,12 @@
 #include "runtime/tensor_map.hpp"
 
+#include "device/tensor_map_fields.hpp"
 #include "support/error.hpp"
 
 namespace megakittens::runtime {
 namespace {
 
-constexpr int kPromotion256 = 3;  // CU_TENSOR_MAP_L2_PROMOTION_L2_256B
-
-/// CUtensorMapDataType
-int map_type(program::ElementType type) {
-  switch (type) {
-    case program::ElementType::bf16:
-      return 9;
-    case program::ElementType::f16:
-      return 6;
-    case program::ElementType::f32:
-      return 7;
-    case program::ElementType::i64:
-      return 5;
-    case program::ElementType::i32:
-      return 3;
-    case program::ElementType::boolean:
-      return 0;
-  }
-  return 0;
-}
+constexpr int kPromotion256 = static_cast<int>(device::L2Promotion::k256B);
 
 }  // namespace
 
@@ -32,8 +14,9 @@ program::CallMap encode(const program::TensorMapDescription& map, CuPointer stor
   program::CallMap encoded{};
   const unsigned ones[5] = {1, 1, 1, 1, 1};
   const CuPointer base = storage + static_cast<std::uint64_t>(map.offset) * program::size_of(map.type);
-  MK_CUDA(tensor_map_encode_tiled(&encoded, map_type(map.type), map.rank, reinterpret_cast<void*>(base), map.sizes,
-                                  map.strides + 1, map.box, ones, 0, static_cast<int>(map.swizzle), kPromotion256, 0));
+  MK_CUDA(tensor_map_encode_tiled(&encoded, static_cast<int>(device::tensor_map_type(map.type)), map.rank,
+                                  reinterpret_cast<void*>(base), map.sizes, map.strides + 1, map.box, ones, 0,
+                                  static_cast<int>(map.swizzle), kPromotion256, 0));
   return encoded;
 }
 

@@ -21,10 +21,10 @@
 namespace megakittens::runtime {
 namespace {
 
-enum class Form { alone, between, strided, repeated };
-constexpr Form kForms[] = {Form::alone, Form::between, Form::strided, Form::repeated};
+enum class Form { alone, between, strided, repeated, fused };
+constexpr Form kForms[] = {Form::alone, Form::between, Form::strided, Form::repeated, Form::fused};
 constexpr const char* kFormNames[] = {"alone", "between other operations", "on rows of a wider tensor",
-                                      "many times on one SM"};
+                                      "many times on one SM", "with operations fused behind it"};
 constexpr std::uint32_t kSms = 4;
 /// Of a repeated form: a stage that is freed too rarely or too often shows when the ring comes round to it.
 constexpr std::size_t kFewestRepeated = 2 * std::size_t{device::kRingStages} + 1;
@@ -78,6 +78,11 @@ ir::Graph make_graph(const ops::UserType& type, const Example& example, Form for
   for (std::size_t call = 0; call < calls; ++call) {
     builder.at(std::string(type.name()), "");
     for (const ir::Handle& result : builder.call(type.target(), inputs, results, example.arguments)) {
+      if (form == Form::fused) {
+        const ir::Handle other = builder.input("fused", builder.dtype_of(result), result.view.sizes);
+        builder.output(builder.relu(builder.add(builder.pointwise(ir::PointwiseOp::mul, result, 1.5), other)));
+        continue;
+      }
       builder.output(result);
       if (form == Form::between && ir::is_floating(builder.dtype_of(result)))
         builder.output(builder.pointwise(ir::PointwiseOp::add, result, 1.0));
@@ -217,6 +222,7 @@ TypeTestReport test_type(const std::string& name, const TypeTestOptions& options
     for (const program::Target& target : program::kTargets) {
       if (only ? target.architecture != *only : !leads_family(target)) continue;
       for (const Form form : kForms) {
+        if (form == Form::fused && !type->takes_epilogue()) continue;
         const std::string who = fmt::format("instruction type '{}', example {} ({}), {}, {}", name, e,
                                             text_of(examples[e]), kFormNames[static_cast<int>(form)], target.name);
         std::optional<Trial> trial;

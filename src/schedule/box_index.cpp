@@ -29,7 +29,7 @@ void BoxIndex::cut() {
   const std::uint32_t count = boxes_.boxes();
   hull_.assign(2 * static_cast<std::size_t>(rank), 0);
   for (int d = 0; d < rank; ++d) {
-    Axis axis{.dim = d, .cuts = {}};
+    Axis axis{.dim = d};
     axis.cuts.reserve(2 * count);
     for (std::uint32_t b = 0; b < count; ++b) {
       axis.cuts.push_back(boxes_.box(b)[d]);

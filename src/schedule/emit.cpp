@@ -1,4 +1,4 @@
-#include "schedule/emit.hpp"
+#include "schedule/phases.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "schedule/joins.hpp"
+#include "schedule/phases.hpp"
 
 #include <algorithm>
 #include <map>
@@ -27,7 +27,7 @@ class Joiner {
             old_.arrival_first[place + 1] - old_.arrival_first[place]};
   }
   std::uint32_t new_counter(std::uint32_t arrivals) {
-    out_.counters.push_back({.arrivals = arrivals, .reuse = false});
+    out_.counters.push_back({.arrivals = arrivals});
     return static_cast<std::uint32_t>(out_.counters.size()) - 1;
   }
   void push(std::uint32_t node, std::int32_t instruction, std::span<const GuardedWait> waits,

@@ -1,7 +1,7 @@
 #include "schedule/schedule.hpp"
 
 #include "ops/user/registry.hpp"
-#include "schedule/emit.hpp"
+#include "schedule/phases.hpp"
 #include "schedule/verify.hpp"
 #include "support/error.hpp"
 

@@ -1,4 +1,4 @@
-#include "schedule/storages.hpp"
+#include "schedule/phases.hpp"
 
 #include <deque>
 #include <unordered_map>
@@ -63,15 +63,33 @@ class Pool {
   std::unordered_map<std::uint64_t, std::deque<Free>> free_;
 };
 
+/// The one device of the graph's tensors; those of no device are wherever the others are.
+ir::Device device_of(const ir::Graph& graph) {
+  const ir::Value* first = nullptr;
+  for (const ir::Value& value : graph.values) {
+    const ir::Device& device = value.tensor.device;
+    // A number that the program itself computes, as PyTorch makes them on the CPU for tensors anywhere, moves with it.
+    const bool number = device.kind == ir::DeviceKind::cpu && value.producer >= 0 && value.tensor.rank() == 0;
+    if (device.kind == ir::DeviceKind::any || number) continue;
+    if (first == nullptr) first = &value;
+    if (device != first->tensor.device)
+      throw UnsupportedError(fmt::format(
+          "graph '{}': '{}' is on {} and '{}' on {}; a program runs on one device, so move one tensor to the other's",
+          graph.name, first->name, to_string(first->tensor.device), value.name, to_string(device)));
+  }
+  return first == nullptr ? ir::Device() : first->tensor.device;
+}
+
 }  // namespace
 
 StorageTable assign_storages(const ir::Graph& graph, const Placement& placement, const program::Config& config) {
   StorageTable table;
   table.of_value.assign(graph.values.size(), 0);
+  const std::uint16_t device = device_of(graph).index;
   const std::vector<Lifetime> lives = lifetimes(graph);
   auto add = [&](ir::ValueId id, program::StorageKind kind, std::uint64_t bytes) {
     table.of_value[id] = static_cast<std::uint32_t>(table.storages.size());
-    table.storages.push_back({.name = graph.value(id).name, .kind = kind, .bytes = bytes, .mutated = false});
+    table.storages.push_back({.name = graph.value(id).name, .kind = kind, .bytes = bytes, .device = device});
   };
   for (ir::ValueId id : graph.inputs) {
     add(id, program::StorageKind::input, bytes_of(graph.value(id).tensor));

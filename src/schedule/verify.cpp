@@ -199,13 +199,8 @@ void Verifier::sweep(std::uint32_t storage) {
   const std::size_t own = touched.accesses.size();
   for (const program::Port& port : program_.outputs) {
     if (port.storage != storage || program_.storages[storage].kind == StorageKind::input) continue;
-    touched.regions.push_back(ByteRegion::of({.storage = storage,
-                                              .operand = 0,
-                                              .write = false,
-                                              .type = port.type,
-                                              .offset = port.offset,
-                                              .sizes = port.sizes,
-                                              .strides = port.strides}));
+    touched.regions.push_back(ByteRegion::of(
+        {.storage = storage, .type = port.type, .offset = port.offset, .sizes = port.sizes, .strides = port.strides}));
   }
   const CellSpace space(touched.regions);
   writer_.assign(space.cells(), kNobody);
@@ -329,17 +324,11 @@ void Verifier::report_pair(std::uint32_t storage, std::size_t first, std::size_t
 }  // namespace
 
 std::string_view name_of(Rule rule) {
-  constexpr std::string_view kNames[] = {"bounds",
-                                         "fit",
-                                         "counts",
-                                         "deadlock",
-                                         "page maps",
-                                         "outside",
-                                         "never written",
-                                         "read after write",
-                                         "write after read",
-                                         "write after write",
-                                         "live values overlap"};
+  constexpr std::string_view kNames[] = {
+#define MK_X(enumerator, name) name,
+      MK_RULES(MK_X)
+#undef MK_X
+  };
   return kNames[static_cast<std::size_t>(rule)];
 }
 

@@ -7,18 +7,23 @@
 
 namespace megakittens::schedule {
 
+#define MK_RULES(X) \
+  X(bounds, "bounds") /* program::verify_bounds refuses it */ \
+  X(fit, "fit") /* an instruction, its record and its type do not belong together, or program::unserved_part */ \
+  X(counts, "counts") /* a counter is raised, or a wait needs, another number of times than declared */ \
+  X(deadlock, "deadlock") /* waits and queue order form a cycle, or a ticket waits for a later one */ \
+  X(page_maps, "page maps") /* a release order is no order of the pages, or the CTAs of a pair would disagree on page maps */ \
+  X(outside, "outside") /* a region lies outside its storage, or is written though its operand is no output */ \
+  X(never_written, "never written") /* something is read, or returned, that nothing wrote */ \
+  X(read_after_write, "read after write") /* a reader does not wait for the writer of what it reads */ \
+  X(write_after_read, "write after read") /* a writer does not wait for a reader of what it overwrites */ \
+  X(write_after_write, "write after write") /* a writer does not wait for the writer of what it overwrites */ \
+  X(live_overlap, "live values overlap") /* a reader waits for a writer whose value another has overwritten before */
+
 enum class Rule : std::uint8_t {
-  bounds,             ///< program::verify_bounds refuses it
-  fit,                ///< an instruction, its record and its type do not belong together
-  counts,             ///< a counter is raised, or a wait needs, another number of times than declared
-  deadlock,           ///< waits and queue order form a cycle, or a ticket waits for a later one
-  page_maps,          ///< a release order is no order of the pages, or the CTAs of a pair would disagree on page maps
-  outside,            ///< a region lies outside its storage, or is written though its operand is no output
-  never_written,      ///< something is read, or returned, that nothing wrote
-  read_after_write,   ///< a reader does not wait for the writer of what it reads
-  write_after_read,   ///< a writer does not wait for a reader of what it overwrites
-  write_after_write,  ///< a writer does not wait for the writer of what it overwrites
-  live_overlap,       ///< a reader waits for a writer whose value another has overwritten before
+#define MK_X(enumerator, name) enumerator,
+  MK_RULES(MK_X)
+#undef MK_X
 };
 std::string_view name_of(Rule rule);
 
@@ -54,8 +59,9 @@ struct VerifyOptions {
 /// pieces to be told apart.
 std::vector<Finding> verify(const program::Program& program, const VerifyOptions& options = {});
 
-/// Whether instructions fit their records and types (InstructionType::record_fault, instruction_fault): a pass without
-/// orderings, in no order of findings but the program's. Needs program::verify_bounds.
+/// Whether the program is served, and instructions fit their records and types (InstructionType::record_fault,
+/// instruction_fault): a pass without orderings, in no order of findings but the program's. Needs
+/// program::verify_bounds.
 std::vector<Finding> verify_fit(const program::Program& program, const VerifyOptions& options = {});
 /// What every reader of a program file relies on before it runs it. Throws FormatError with the first finding.
 void expect_fit(const program::Program& program);

@@ -10,6 +10,8 @@ namespace megakittens::schedule {
 
 std::vector<Finding> verify_fit(const program::Program& program, const VerifyOptions& options) {
   std::vector<Finding> findings;
+  if (std::string part = program::unserved_part(program); !part.empty())
+    findings.push_back({.rule = Rule::fit, .text = std::move(part)});
   std::vector<std::uint16_t> fits(program.records.size(),
                                   ops::kIcode_noop);  // the icode that a record was found to fit
   for (const program::Instruction& instruction : program.instructions) {
@@ -36,7 +38,7 @@ std::vector<Finding> verify_fit(const program::Program& program, const VerifyOpt
 }
 
 void expect_fit(const program::Program& program) {
-  const std::vector<Finding> findings = verify_fit(program, {.most = 1, .type_of = {}});
+  const std::vector<Finding> findings = verify_fit(program, {.most = 1});
   if (!findings.empty()) throw FormatError(findings.front().text);
 }
 

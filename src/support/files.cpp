@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -97,6 +96,21 @@ void write_file(const std::filesystem::path& path, std::string_view bytes) {
   constexpr mode_t kReadableByAll = 0644;
   if (::fchmod(file.get(), kReadableByAll) != 0 || ::fsync(file.get()) != 0) abandon();
   if (::rename(temporary.c_str(), path.c_str()) != 0) abandon();
+}
+
+TemporaryFolder::TemporaryFolder() : owner_(::getpid()) {
+  const char* wanted = std::getenv("TMPDIR");
+  const std::filesystem::path parent = wanted != nullptr && *wanted != '\0' ? wanted : "/tmp";
+  std::string name = (parent / "megakittens.XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr)
+    throw UserError(fmt::format("cannot make a temporary folder in '{}': {}; TMPDIR names another place",
+                                parent.string(), std::generic_category().message(errno)));
+  path_ = name;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  if (owner_ == ::getpid()) std::filesystem::remove_all(path_, ignored);
 }
 
 }  // namespace megakittens

@@ -73,7 +73,7 @@ def test_a_program_names_the_type_that_it_needs(normed, tmp_path):
 @pytest.mark.parametrize(
     "name, words",
     [
-        ("another_version.so", "was compiled for version 3 of <megakittens/instruction_type.hpp>, this library has version 2"),
+        ("another_version.so", "was compiled for version 4 of <megakittens/instruction_type.hpp>, this library has version 3"),
         ("no_plugin.so", "is no plug-in: it does not use MEGAKITTENS_PLUGIN"),
         ("twins.so", "an instruction type 'twin' is registered already"),
         ("throwing_entry.so", "throwing_entry.so' failed as its types were registered: no licence"),

@@ -96,7 +96,7 @@ def compiled(fn, *args):
 def test_the_example_is_right_and_runs(rms_norm, capsys):
     rms_norm.main()
     text = capsys.readouterr().out
-    assert "rms_norm is right in 32 programs, 192 launches under the checker" in text
+    assert "rms_norm is right in 40 programs, 240 launches under the checker" in text
     assert float(text.split("largest difference ")[1]) < 0.05
 
 
@@ -108,6 +108,18 @@ def test_a_type_serves_calls_between_other_operations_and_keyword_arguments(rms_
         return rms_norm.rms_norm(y + x, weight)
 
     torch.testing.assert_close(compiled(f, x, weight), f(x, weight), rtol=2e-2, atol=2e-2)
+
+
+def test_operations_behind_a_call_are_fused_where_the_type_takes_them(rms_norm):
+    x, weight, b = torch.randn(21, 96).bfloat16(), torch.rand(96).bfloat16(), torch.randn(21, 96).bfloat16()
+
+    def f(x, weight, b):
+        return torch.nn.functional.silu(rms_norm.rms_norm(x, weight, 0.25) * 2 + b).float()
+
+    fused, alone = megakittens.compile(f, check=True), megakittens.compile(f, check=True, fusion=False)
+    assert torch.equal(fused(x, weight, b), alone(x, weight, b))
+    assert "rms_norm" in fused.explain() and "elementwise" not in fused.explain()
+    assert "elementwise" in alone.explain()
 
 
 def test_the_reference_is_the_operation_itself(half):
@@ -135,7 +147,7 @@ def test_functions_may_be_parts_of_an_object(half):
 def test_a_plugin_gives_the_host_half():
     kind = megakittens.register(megakittens.InstructionType(plugin=str(PLUGIN), device=str(EXAMPLE / "rms_norm.cuh")))
     assert kind.name == "rms_norm"
-    assert kind.test(schedules=1, target="sm_90a")[0] == 16
+    assert kind.test(schedules=1, target="sm_90a")[0] == 20
 
 
 def test_a_plugin_is_registered_again_after_it_was_unregistered(tmp_path):

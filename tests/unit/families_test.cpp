@@ -96,6 +96,66 @@ TEST(Families, a_body_follows_a_reduction) {
   EXPECT_THAT(only_output(graph, {{1, 2, 3, 4}}), ElementsAre(30, 70));
 }
 
+/// relu(magic(x) + y), the call having one operand of its own.
+Graph call_with_body() {
+  Builder b("epilogue");
+  const Handle x = b.input("x", DType::f32, {3}), y = b.input("y", DType::f32, {2});
+  b.output(b.call("vendor.magic.default", {x, y}, Tensor::dense(DType::f32, {2})));
+  Graph graph = b.build();
+  graph.nodes[0].body = {
+      .steps = {{PointwiseOp::add, {Ref::accumulator(), Ref::operand(1)}}, {PointwiseOp::relu, {Ref::step(0)}}},
+      .results = {1}};
+  std::get<Call>(graph.nodes[0].details).own_operands = 1;
+  verify(graph);
+  return graph;
+}
+
+TEST(Families, a_body_follows_a_call) {
+  const Graph graph = call_with_body();
+  set_call_reference("vendor.magic.default", [](const Graph&, const Node&, const std::vector<Values>& operands) {
+    EXPECT_EQ(operands.size(), 1u);
+    return std::vector<Values>{{operands[0][0], operands[0][2]}};
+  });
+  EXPECT_THAT(only_output(graph, {{1, 2, -5}, {10, 1}}), ElementsAre(11, 0));
+  set_call_reference("vendor.magic.default", {});
+}
+
+TEST(Families, a_call_with_a_body_keeps_its_operands_and_its_one_output) {
+  Graph graph = call_with_body();
+  auto call = [&]() -> Call& { return std::get<Call>(graph.nodes[0].details); };
+  call().own_operands = 2;
+  EXPECT_THAT(fault_of(graph), HasSubstr("reads operand 1; the body's begin at 2"));
+  call().own_operands = 3;
+  EXPECT_THAT(fault_of(graph), HasSubstr("3 operands of its own among 2"));
+  call().own_operands = 0;
+  EXPECT_THAT(fault_of(graph), HasSubstr("operand 0 has shape [3], the output [2]"));
+  call().own_operands = 1;
+  graph.nodes[0].body.reset();
+  EXPECT_THAT(fault_of(graph), HasSubstr("counts 1 operands of its own without a body"));
+  graph = call_with_body();
+  Value second = graph.values.back();
+  second.output_index = 1;
+  graph.nodes[0].outputs.push_back(static_cast<ValueId>(graph.values.size()));
+  graph.values.push_back(second);
+  EXPECT_THAT(fault_of(graph), HasSubstr("2 outputs, and a call with a body has one"));
+}
+
+TEST(Families, a_call_with_a_body_overwrites_nothing_that_the_call_reads) {
+  for (const int own : {0, 1}) {
+    Builder b;
+    const Handle x = b.input("x", DType::f32, {4});
+    b.output(b.assign(x, x));
+    Graph graph = b.build();
+    graph.nodes[0].family = Family::call;
+    graph.nodes[0].details = Call{.target = "vendor.magic.default", .own_operands = own};
+    graph.nodes[0].body = {.steps = {{PointwiseOp::relu, {Ref::accumulator()}}}, .results = {0}};
+    const std::string fault = fault_of(graph);
+    EXPECT_EQ(fault.find("operand 0 reads [4]+0:[1] of 'x' while the node overwrites") != std::string::npos, own == 1)
+        << fault;
+    EXPECT_EQ(fault.empty(), own == 0) << fault;
+  }
+}
+
 TEST(Families, files_keep_them_and_the_table_shows_them) {
   const Graph graph = every_family();
   EXPECT_EQ(from_json(to_json(graph)), graph);
@@ -104,6 +164,10 @@ TEST(Families, files_keep_them_and_the_table_shows_them) {
   EXPECT_THAT(text, HasSubstr("gather(x, index) coordinates=[-1, 1]"));
   EXPECT_THAT(text, HasSubstr("scan(x) kind=sum dim=1"));
   EXPECT_THAT(text, HasSubstr("call(x) target=vendor.magic.default"));
+  const Graph body = call_with_body();
+  EXPECT_EQ(from_json(to_json(body)), body);
+  EXPECT_THAT(to_string(body),
+              HasSubstr("call(x, y) target=vendor.magic.default own_operands=1 { s0 = add(acc, %1); "));
 }
 
 TEST(Families, each_rule_names_what_breaks_it) {

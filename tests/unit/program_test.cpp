@@ -65,6 +65,8 @@ TEST(Program, both_forms_round_trip) {
   program.nodes[0].source = "a \"quoted\" line\nand \\ another";
   program.records[0].constants[0] = -1.5e-39f;
   program.records[0].constant_count = 1;
+  program.storages[1].device = 3;
+  program.counters[0].scope = CounterScope::system;
   EXPECT_TRUE(equal(from_bytes(to_bytes(program)), program));
   EXPECT_TRUE(equal(from_text(to_text(program)), program)) << to_text(program).substr(0, 2000);
 }
@@ -94,6 +96,8 @@ TEST(Program, equality_sees_every_part) {
   EXPECT_TRUE(differs([](Program& p) { p.name = "other"; }));
   EXPECT_TRUE(differs([](Program& p) { p.config.slots = 3; }));
   EXPECT_TRUE(differs([](Program& p) { p.storages[0].mutated = true; }));
+  EXPECT_TRUE(differs([](Program& p) { p.storages[0].device = 1; }));
+  EXPECT_TRUE(differs([](Program& p) { p.counters[0].scope = CounterScope::system; }));
   EXPECT_TRUE(differs([](Program& p) { p.maps[0].box[0] = 8; }));
   EXPECT_TRUE(differs([](Program& p) { p.records[1].code[0].type ^= 1; }));
   EXPECT_TRUE(differs([](Program& p) { p.instructions.back().guards_high[0] = 1; }));
@@ -112,17 +116,19 @@ TEST(Program, a_foreign_or_damaged_file_is_refused_with_its_reason) {
   EXPECT_THAT(reason(damaged), HasSubstr("damaged"));
   std::string newer = good;
   newer[8] = 99;
-  EXPECT_THAT(reason(newer), HasSubstr("version 99; this build reads version 3"));
+  EXPECT_THAT(reason(newer), HasSubstr("version 99; this build reads version 4"));
 }
 
 TEST(Program, a_text_that_cannot_be_read_is_refused_with_its_line) {
   auto reason = [](const std::string& text) { return format_error([&] { from_text(text); }); };
   EXPECT_THAT(reason(""), HasSubstr("empty"));
   EXPECT_THAT(reason("megakittens-program 2\n"), HasSubstr("line 1: version 2"));
-  EXPECT_THAT(reason("megakittens-program 3\nnonsense\n"), HasSubstr("line 2: unknown keyword 'nonsense'"));
-  EXPECT_THAT(reason("megakittens-program 3\n\nwait 0 needs 1 of 1 guard 1\n"),
+  EXPECT_THAT(reason("megakittens-program 4\nnonsense\n"), HasSubstr("line 2: unknown keyword 'nonsense'"));
+  EXPECT_THAT(reason("megakittens-program 4\n\nwait 0 needs 1 of 1 guard 1\n"),
               HasSubstr("line 3: no instruction precedes it"));
-  EXPECT_THAT(reason("megakittens-program 3\nstorage \"x\" kind input bytes -1 mutated 0\n"),
+  EXPECT_THAT(reason("megakittens-program 4\ncounter arrivals 1 reuse 0 scope city\n"),
+              HasSubstr("line 2: unknown counter scope 'city'; known are gpu, system"));
+  EXPECT_THAT(reason("megakittens-program 4\nstorage \"x\" kind input bytes -1 mutated 0\n"),
               HasSubstr("line 2: '-1' is no such number"));
 }
 
@@ -137,6 +143,7 @@ TEST(Program, every_index_is_checked_against_what_it_points_into) {
   EXPECT_THAT(error([](Program& p) { p.config.cluster = 3; }), HasSubstr("cluster size 3"));
   EXPECT_THAT(error([](Program& p) { p.config.pages = 17; }), HasSubstr("17 pages; 1 to 16 are possible"));
   EXPECT_THAT(error([](Program& p) { p.storages.back().bytes += 1; }), HasSubstr("multiple of 128"));
+  EXPECT_THAT(error([](Program& p) { p.counters[0].scope = CounterScope(2); }), HasSubstr("counter 0 is of unknown"));
   EXPECT_THAT(error([](Program& p) { p.maps[0].storage = 99; }), HasSubstr("tensor map 0: storage 99"));
   EXPECT_THAT(error([](Program& p) { p.maps[0].sizes[1] *= 64; }), HasSubstr("tensor map 0: reaches past"));
   EXPECT_THAT(error([](Program& p) {

@@ -375,6 +375,42 @@ TEST(Schedule, impossible_configurations_are_named) {
   EXPECT_EQ(error({.sms = 7, .cluster = 2}), "7 SMs do not divide into clusters of 2");
 }
 
+TEST(Schedule, storages_lie_on_the_device_of_the_tensors) {
+  ir::Builder builder("placed");
+  ir::Tensor tensor = ir::Tensor::dense(DType::bf16, {16, 64});
+  tensor.device = {ir::DeviceKind::cuda, 1};
+  builder.output(builder.neg(builder.relu(builder.input("x", tensor))));
+  const Program program = scheduled(builder.build(), small(2));
+  for (const program::Storage& storage : program.storages) EXPECT_EQ(storage.device, 1) << storage.name;
+}
+
+TEST(Schedule, a_number_from_the_cpu_is_computed_where_the_tensors_are) {
+  ir::Builder builder("number");
+  ir::Tensor tensor = ir::Tensor::dense(DType::f32, {16, 64});
+  tensor.device = {ir::DeviceKind::cuda, 0};
+  const Handle x = builder.input("x", tensor);
+  builder.output(builder.add(
+      x, builder.pointwise_body({.steps = {{ir::PointwiseOp::identity, {ir::Ref::constant(2)}}}, .results = {0}}, {},
+                                DType::f32)));
+  ir::Graph graph = builder.build();
+  graph.values[1].tensor.device = {ir::DeviceKind::cpu, 0};
+  scheduled(graph, small(2));
+}
+
+TEST(Schedule, tensors_on_two_devices_are_refused_by_their_names) {
+  for (const ir::Device other : {ir::Device{ir::DeviceKind::cuda, 1}, ir::Device{ir::DeviceKind::cpu, 0}}) {
+    ir::Builder builder("apart");
+    ir::Tensor left = ir::Tensor::dense(DType::bf16, {16, 64}), right = left;
+    left.device = {ir::DeviceKind::cuda, 0};
+    right.device = other;
+    const Handle anywhere = builder.input("anywhere", DType::bf16, {16, 64}), here = builder.input("here", left);
+    builder.output(builder.add(builder.add(anywhere, here), builder.input("there", right)));
+    EXPECT_THAT([&] { schedule(builder.build(), {.config = small(2), .name = {}, .resolve = {}}); },
+                testing::ThrowsMessage<UnsupportedError>(testing::HasSubstr(fmt::format(
+                    "'here' is on cuda and 'there' on {}; a program runs on one device", to_string(other)))));
+  }
+}
+
 TEST(Schedule, an_operation_without_type_is_named_with_its_source) {
   ir::Builder builder("opaque");
   const Handle x = builder.input("x", DType::bf16, {4, 4});

@@ -8,6 +8,7 @@
 #include "ops/elementwise/arguments.hpp"
 #include "ops/gemm/arguments.hpp"
 #include "ops/icodes.hpp"
+#include "runtime/host_run.hpp"
 #include "runtime/program_file.hpp"
 #include "schedule/schedule.hpp"
 #include "schedule/verify.hpp"
@@ -52,6 +53,25 @@ Instruction& first_of(Program& program, const std::string& node) {
 
 NodeRecord& record_of(Program& program, const std::string& node) {
   return program.records[first_of(program, node).node];
+}
+
+TEST(VerifyFit, what_nothing_runs_yet_is_refused_by_name) {
+  Program program = three_types();
+  auto refused = [&](const std::string& words) {
+    const std::vector<Finding> findings = verify(program);
+    ASSERT_EQ(findings.size(), 1u);
+    EXPECT_EQ(findings[0].rule, Rule::fit);
+    EXPECT_THAT(findings[0].text, HasSubstr(words));
+    EXPECT_THAT([&] { runtime::parse_program(program::to_bytes(program), "a.mkp"); },
+                ThrowsMessage<FormatError>(HasSubstr(words)));
+    EXPECT_THAT([&] { runtime::HostProgram machine(program); },
+                ThrowsMessage<UnsupportedError>(AllOf(HasSubstr("program 'three' cannot run"), HasSubstr(words))));
+  };
+  program.storages[1].device = 1;
+  refused("storage 'x' lies on device 0 and storage 'w' on device 1; a program runs on one device");
+  program = three_types();
+  program.counters.at(0).scope = program::CounterScope::system;
+  refused("counter 0 has scope 'system'; programs run with counters of scope 'gpu'");
 }
 
 /// The first finding after the change, which verify(), too, sees as one of fit, and which a reader of a file throws.

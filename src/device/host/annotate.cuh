@@ -8,7 +8,10 @@ namespace megakittens::device {
 
 using host::annotate;
 using host::mean_phase;
-using host::name_shared;
 using host::note_wait;
+
+inline void name_shared(std::uint32_t address, const char* name, std::int64_t index = -1) {
+  host::name_shared(address, name, index);
+}
 
 }  // namespace megakittens::device

@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "emulator/checker/record.hpp"
-#include "emulator/checker/region.hpp"
-#include "emulator/checker/releases.hpp"
+#include "emulator/checker/shadow.hpp"
 #include "emulator/checker/view.hpp"
 #include "emulator/launch.hpp"
 

@@ -1,8 +1,11 @@
-// Shadow of one memory: for each 16 bytes the last writes and the reads since, by byte mask.
+// A piece of memory that accesses are checked against, and its shadow: for each 16 bytes the last writes and the reads
+// since, by byte mask.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "emulator/checker/record.hpp"
@@ -62,6 +65,25 @@ class ShadowMemory {
   };
   std::vector<std::unique_ptr<Page>> pages_;
   bool initialised_;
+};
+
+// A piece of memory that accesses are checked against: a CTA's shared memory, a global buffer, a CTA's tensor memory.
+
+enum class Space : std::uint8_t { kShared, kGlobal, kTensor };
+
+struct Region {
+  Space space;
+  std::uint16_t cta;  // owner of shared and tensor memory
+  bool read_only;     // reads leave no trace
+  std::string name;
+  std::uint64_t bytes;
+  ShadowMemory shadow;
+  std::map<std::uint64_t, std::string> names{};  // offset -> what begins there
+  int tag = -1;                                  // GlobalBuffer::tag
+  std::uint64_t first = 0;                       // offset at which the buffer itself begins
+
+  /// "page 3 + 0x40 (shared memory of CTA 0)"
+  std::string place(std::uint64_t offset) const;
 };
 
 }  // namespace megakittens::emulator

@@ -69,8 +69,7 @@ std::optional<TensorMeta> read_tensor(const JsonReader& json) {
   TensorMeta meta{.dtype = json.field("dtype").text(),
                   .shape = json.field("shape").integers(0, kMaxElements),
                   .strides = json.field("strides").integers(0, kMaxElements),
-                  .device = json.field("device").text(),
-                  .offset = 0};
+                  .device = json.field("device").text()};
   if (auto offset = json.optional_field("offset")) meta.offset = offset->integer(0, kMaxElements);
   if (meta.shape.size() != meta.strides.size())
     json.fail(fmt::format("{} sizes but {} strides", meta.shape.size(), meta.strides.size()));

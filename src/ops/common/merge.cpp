@@ -26,7 +26,7 @@ void erase_dimension(std::vector<ir::View>& views, int dim) {
 
 std::optional<MergedSpace> merge_dimensions(const std::vector<ir::View>& views, int keep) {
   MK_CHECK(!views.empty(), "no views to merge");
-  MergedSpace space{.sizes = {}, .views = views};
+  MergedSpace space{.views = views};
   for (const ir::View& view : views)
     MK_CHECK(view.sizes == views[0].sizes, "views of sizes {} and {}", ir::to_string(view.sizes),
              ir::to_string(views[0].sizes));

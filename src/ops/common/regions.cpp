@@ -10,9 +10,7 @@ Region tile_region(const program::NodeRecord& record, int k, const TileRange& ra
                 .operand = k,
                 .write = (operand.flags & program::kOperandOutput) != 0,
                 .type = static_cast<program::ElementType>(operand.type),
-                .offset = operand.offset,
-                .sizes = {},
-                .strides = {}};
+                .offset = operand.offset};
   for (int d = 0; d < program::kMaxTileRank; ++d) {
     std::int64_t lo = std::min<std::int64_t>(range.lo[d], operand.sizes[d]);
     std::int64_t hi = std::min<std::int64_t>(range.hi[d], operand.sizes[d]);

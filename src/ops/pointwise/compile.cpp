@@ -5,7 +5,6 @@
 #include <bit>
 
 #include "ops/common/merge.hpp"
-#include "ops/pointwise/superinstructions.hpp"
 #include "support/error.hpp"
 
 namespace megakittens::ops {
@@ -227,6 +226,11 @@ std::variant<Code, std::string> compile_pointwise(const ir::PointwiseBody& body,
 std::optional<ir::PointwiseBody> body_of(const ir::Node& node) {
   if (node.family == ir::Family::copy) return ir::plain_body(PointwiseOp::identity);
   return node.family == ir::Family::pointwise ? node.body : std::nullopt;
+}
+
+ir::PointwiseBody epilogue_of(const ir::Node& node) {
+  if (node.body) return *node.body;
+  return {.steps = {{.op = PointwiseOp::identity, .args = {Ref::accumulator()}}}, .results = {0}};
 }
 
 void set_code(program::NodeRecord& record, const Code& code) {

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "ir/graph.hpp"
 #include "program/node_record.hpp"
@@ -29,7 +30,15 @@ std::variant<Code, std::string> compile_pointwise(const ir::PointwiseBody& body,
 /// What an elementwise node computes: the body of a pointwise node, identity for a copy. Empty for other families.
 std::optional<ir::PointwiseBody> body_of(const ir::Node& node);
 
+/// What is stored of a node that has an accumulator: its body, or the accumulator itself.
+ir::PointwiseBody epilogue_of(const ir::Node& node);
+
 /// Copies code into a record. The code fits (compile_pointwise checked).
 void set_code(program::NodeRecord& record, const Code& code);
+
+// Frequent runs of byte code become one word, so that the device dispatches once for them.
+
+/// Replaces runs by the superinstructions of program::CodeOp. The result computes the same bits.
+void combine_superinstructions(std::vector<program::CodeWord>& words);
 
 }  // namespace megakittens::ops

@@ -1,4 +1,4 @@
-#include "ops/pointwise/superinstructions.hpp"
+#include "ops/pointwise/compile.hpp"
 
 #include <array>
 

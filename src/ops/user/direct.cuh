@@ -3,7 +3,7 @@
 #pragma once
 
 #include "ops/noop/device.cuh"
-#include "ops/pointwise/place.cuh"
+#include "ops/pointwise/machine.cuh"
 #include "ops/user/arguments.hpp"
 
 namespace megakittens::ops {
@@ -58,6 +58,34 @@ MK_DEVICE int64_t middle_offset(const device::Context<B>& c, uint32_t k, uint32_
   MK_ROLLED for (uint32_t d = 0; d < count; ++d) elements +=
       int64_t{c.index(first + d)} * int64_t{device::constant(&record->reserved[word + count + d])};
   return elements * int64_t{element_size(c.operand_word(k) & 0xff)};
+}
+
+/// What store_result() moves: operands of the operations fused behind the call, and its result.
+template <class B, class Place>
+struct ResultPort {
+  const device::Context<B>& c;
+  const Place& place;
+  uint32_t middle;
+
+  MK_DEVICE GlobalOperand operand(uint32_t k) const {
+    device::OperandWindow window = c.window(k);
+    if (middle != 0) window.base += middle_offset(c, k, middle);
+    return GlobalOperand(window);
+  }
+  MK_DEVICE void load(uint32_t k, Lanes<float> (&values)[kChunk]) const { operand(k).load(place, values); }
+  MK_DEVICE void store(uint32_t k, Lanes<float> (&values)[kChunk]) const {
+    if (!c.aborted) operand(k).store(place, values);
+  }
+};
+
+/// Of a type that takes epilogues, in place of a store of its own: applies what is fused behind the call to a chunk of
+/// results, as they are in fp32, and stores it. `values` are used up. `middle`: the number of the first index word that
+/// middle_offset() takes, where the result has more than four dimensions.
+template <class B, class Place>
+MK_DEVICE void store_result(const device::Context<B>& c, const Place& place, Lanes<float> (&values)[kChunk],
+                            uint32_t middle = 0) {
+  ResultPort<B, Place> port{c, place, middle};
+  run_code<kUserTemporaries>(c, values, port);
 }
 
 /// 512 columns of one row, for GlobalOperand: lane l holds columns 8 l to 8 l + 7 of each half.

@@ -1,4 +1,4 @@
-#include "ops/user/record.hpp"
+#include "ops/user/user_type.hpp"
 
 #include <fmt/format.h>
 
@@ -81,6 +81,20 @@ std::vector<OperandInfo> operands_of(const NodeRecord& record) {
     }
   }
   return infos;
+}
+
+BodyOperands::BodyOperands(const NodeRecord& record) {
+  const std::int32_t count = record.parameters[kUserBody];
+  end = record.operand_count - record.output_count;
+  if (count < 0 || count > end)
+    throw FormatError(
+        fmt::format("node record {}: its code has {} of {} inputs for itself", record.number, count, end));
+  first = end - count;
+}
+
+std::vector<OperandInfo> BodyOperands::without(std::vector<OperandInfo> operands) const {
+  operands.erase(operands.begin() + first, operands.begin() + end);
+  return operands;
 }
 
 Fault middle_fault(const program::Program& program, const NodeRecord& record) {

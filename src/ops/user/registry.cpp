@@ -72,7 +72,7 @@ const UserType& register_user_type(std::shared_ptr<megakittens::InstructionType>
   auto place = std::ranges::find(all.places, std::string(type->name()), &Place::name);
   if (place == all.places.end()) {
     if (all.places.size() + kIcodeCount >= UINT16_MAX) throw CapacityError("there are no more icodes");
-    all.places.push_back({.name = std::string(type->name()), .type = nullptr, .last = nullptr});
+    all.places.push_back({.name = std::string(type->name())});
     place = all.places.end() - 1;
   }
   type->set_icode(static_cast<std::uint16_t>(kIcodeCount + (place - all.places.begin())));

@@ -4,7 +4,8 @@
 #include <filesystem>
 
 #include "ops/common/merge.hpp"
-#include "ops/user/record.hpp"
+#include "ops/pointwise/compile.hpp"
+#include "ops/user/arguments.hpp"
 #include "support/error.hpp"
 #include "support/hash.hpp"
 
@@ -33,12 +34,10 @@ ir::View with_ones(ir::View view) {
   return view;
 }
 
-/// The node's operands and outputs as the type sees them, and why it cannot be shown them, if so.
+/// The node's operands and outputs in a record, what the type sees of them, and why it cannot be shown them, if so.
 struct Shown {
   Call call;
-  std::vector<ir::View> views;
-  std::vector<int> ranks;
-  std::vector<bool> bulk;
+  std::vector<ir::View> views;  ///< of all operands
   program::NodeRecord record{};
   std::optional<std::string> problem;
 
@@ -51,6 +50,14 @@ struct Shown {
     for (const ir::Operand& operand : node.operands) add(operand.view, graph.value(operand.value).tensor.dtype, false);
     for (std::size_t k = 0; k < node.outputs.size(); ++k)
       add(output_view(graph, node, static_cast<int>(k)), graph.value(node.outputs[k]).tensor.dtype, true);
+    if (problem) return;
+    record.parameters[kUserBody] = static_cast<std::int32_t>(node.operands.size()) - ir::first_body_operand(node);
+    call.operands = operands_of(record);
+    for (std::size_t k = 0; k < views.size(); ++k) {
+      call.operands[k].rank = ranks_[k];
+      call.operands[k].bulk = bulk_[k];
+    }
+    call.operands = BodyOperands(record).without(std::move(call.operands));
     call.sms = sms;
     call.arguments = ir::call_of(node)->arguments;
   }
@@ -64,15 +71,30 @@ struct Shown {
         problem = fmt::format("a dimension of {} elements is over the limit of {}", size, program::kMaxExtent);
     if (!problem) problem = add_operand(record, view, dtype, output);
     if (problem) return;
-    call.operands = operands_of(record);
-    ranks.push_back(whole.rank());
-    for (std::size_t k = 0; k < ranks.size(); ++k) call.operands[k].rank = ranks[k];
-    bulk.push_back(view.rank() == program::kMaxTileRank && view.elements() > 0 &&
-                   (output ? bulk_storable(view, dtype) : bulk_suited(view, dtype)));
-    for (std::size_t k = 0; k < bulk.size(); ++k) call.operands[k].bulk = bulk[k];
+    ranks_.push_back(whole.rank());
+    bulk_.push_back(view.rank() == program::kMaxTileRank && view.elements() > 0 &&
+                    (output ? bulk_storable(view, dtype) : bulk_suited(view, dtype)));
     views.push_back(std::move(view));
   }
+
+  std::vector<int> ranks_;
+  std::vector<bool> bulk_;
 };
+
+/// The code that a type with epilogues runs on its result, with constants of its own alone; or why there is none.
+std::variant<Code, std::string> epilogue_code(const ir::Graph& graph, const ir::Node& node) {
+  if (node.outputs.size() != 1)
+    return fmt::format("its type takes epilogues, so that a call has one result; this one has {}", node.outputs.size());
+  const ir::DType dtype = graph.value(node.outputs[0]).tensor.dtype;
+  if (std::optional<std::string> problem = unsuited_result(dtype)) return *problem;
+  auto code =
+      compile_pointwise(epilogue_of(node), 0, static_cast<int>(node.operands.size()), {dtype}, kUserTemporaries);
+  constexpr std::size_t kMost = program::kMaxConstants - kUserOwnConstants;
+  if (const auto* made = std::get_if<Code>(&code); made != nullptr && made->constants.size() > kMost)
+    return fmt::format("the operations fused behind it have {} constants, the limit is {}", made->constants.size(),
+                       kMost);
+  return code;
+}
 
 std::string box_text(const Touch& touch) {
   std::string text;
@@ -113,11 +135,12 @@ void expect_position(const std::string& who, const std::vector<OperandInfo>& ope
             fmt::format("{} has index word {} at {}, operand {} has size {} there", who, d, index[d], k, size));
 }
 
-program::TensorMapDescription description_of(const program::OperandRecord& operand, const BulkMap& wanted) {
+/// `number`: the record's, of the operand.
+program::TensorMapDescription description_of(const program::OperandRecord& operand, int number, const BulkMap& wanted) {
   const ir::View view{.offset = operand.offset,
                       .sizes = {std::begin(operand.sizes), std::end(operand.sizes)},
                       .strides = {std::begin(operand.strides), std::end(operand.strides)}};
-  return tensor_map(view, type_of(operand), wanted.operand, wanted.columns, wanted.rows,
+  return tensor_map(view, type_of(operand), number, wanted.columns, wanted.rows,
                     static_cast<program::Swizzle>(wanted.swizzle));
 }
 
@@ -142,57 +165,89 @@ Fault bulk_fault(const std::vector<OperandInfo>& operands, const BulkMap& wanted
   return std::nullopt;
 }
 
+/// Why the record's code is none that the type may be given.
+Fault epilogue_fault(const program::NodeRecord& record, bool takes_epilogue) {
+  const BodyOperands body(record);
+  if (!takes_epilogue) {
+    if (record.code_count > 0) return fmt::format("{} words of code, which it does not run", record.code_count);
+    if (body.first != body.end) return fmt::format("{} operands for code", body.end - body.first);
+    return std::nullopt;
+  }
+  if (record.output_count != 1) return fmt::format("{} outputs, and its code writes one", record.output_count);
+  const std::vector<OperandInfo> operands = operands_of(record);
+  const OperandInfo& output = operands.back();
+  if (unsuited_result(static_cast<ir::DType>(output.dtype)))
+    return fmt::format("its code cannot write {} values", ir::name_of(static_cast<ir::DType>(output.dtype)));
+  for (int k = body.first; k < body.end; ++k)
+    if (const OperandInfo& operand = operands[static_cast<std::size_t>(k)]; operand.sizes != output.sizes)
+      return fmt::format("operand {}, which its code reads, has another shape than its output", k);
+  return code_fault(record, body.first, kUserTemporaries);
+}
+
 class UserPlan final : public NodePlan {
  public:
   UserPlan(const UserType& type, Shown shown, std::string what)
-      : type_(type), operands_(std::move(shown.call.operands)), what_(std::move(what)) {
+      : type_(type), operands_(std::move(shown.call.operands)), body_(shown.record), what_(std::move(what)) {
     record = shown.record;
     views = std::move(shown.views);
     icode = type.device_half().icode;
   }
 
-  void take(const TypePlan& plan) {
+  /// `code`: what runs on the type's results; empty where it takes no epilogues.
+  void take(const TypePlan& plan, Code code) {
     tiles_ = plan.tiles;
     count = static_cast<std::int64_t>(tiles_.size());
     cost = {.bytes = plan.bytes, .operations = plan.operations};
-    if (plan.constants.size() > program::kMaxConstants)
-      throw UserError(
-          fmt::format("{} has {} constants; {} are possible", what_, plan.constants.size(), program::kMaxConstants));
+    const std::size_t most = type_.takes_epilogue() ? kUserOwnConstants : program::kMaxConstants;
+    if (plan.constants.size() > most)
+      throw UserError(fmt::format("{} has {} constants; {} are possible", what_, plan.constants.size(), most));
     constexpr std::uint64_t kMostClocks = std::uint64_t{1} << 48;
     if (plan.clocks > kMostClocks)
       throw UserError(fmt::format("{} takes {} clocks; {} are possible", what_, plan.clocks, kMostClocks));
     set_clocks(record, plan.clocks);
-    record.constant_count = static_cast<std::uint16_t>(plan.constants.size());
-    std::ranges::copy(plan.constants, record.constants);
+    take_code(plan.constants, std::move(code));
     for (std::size_t i = 0; i < tiles_.size(); ++i)
       expect_position(fmt::format("{}, instruction {},", what_, i), operands_, tiles_[i]);
     for (const BulkMap& wanted : type_.maps(operands_)) {
       if (Fault fault = bulk_fault(operands_, wanted)) throw UserError(fmt::format("{}: {}", what_, *fault));
-      program::OperandRecord& operand = record.operands[wanted.operand];
+      const int number = body_.number(wanted.operand);
+      program::OperandRecord& operand = record.operands[number];
       if (is_mapped(operand)) throw UserError(fmt::format("{}: operand {} has two maps", what_, wanted.operand));
       operand.map = static_cast<std::uint16_t>(maps.size());
       operand.flags |= program::kOperandBulk;
-      maps.push_back(description_of(operand, wanted));
+      maps.push_back(description_of(operand, number, wanted));
     }
+  }
+
+  /// The code's constants follow the type's own.
+  void take_code(const std::vector<float>& own, Code code) {
+    for (program::CodeWord& word : code.words)
+      if (word.source >= program::kSourceConstant && word.source != program::kNoSource)
+        word.source = static_cast<std::uint8_t>(word.source + own.size());
+    code.constants.insert(code.constants.begin(), own.begin(), own.end());
+    set_code(record, code);
   }
 
   InstructionPlan instruction(std::int64_t i) const override {
     const std::vector<std::int32_t>& index = tiles_[static_cast<std::size_t>(i)];
     const std::vector<Touch> touches = type_.touches(operands_, index);
     expect_inside(fmt::format("{}, instruction {},", what_, i), operands_, touches);
-    InstructionPlan plan{.index = index, .reads = {}, .writes = {}};
+    InstructionPlan plan{.index = index};
     for (const Touch& touch : touches) {
       const ir::Box box{.lo = ir::Extents(touch.lo.begin(), touch.lo.end()),
                         .hi = ir::Extents(touch.hi.begin(), touch.hi.end())};
       const bool output = operands_[static_cast<std::size_t>(touch.operand)].output;
-      (output ? plan.writes : plan.reads).push_back({.operand = touch.operand, .box = box});
+      (output ? plan.writes : plan.reads).push_back({.operand = body_.number(touch.operand), .box = box});
+      // The body's operands have the output's shape, and are read where it is written.
+      for (int k = body_.first; output && k < body_.end; ++k) plan.reads.push_back({.operand = k, .box = box});
     }
     return plan;
   }
 
  private:
   const UserType& type_;
-  std::vector<OperandInfo> operands_;
+  std::vector<OperandInfo> operands_;  // without the body's
+  BodyOperands body_;
   std::string what_;
   std::vector<std::vector<std::int32_t>> tiles_;
 };
@@ -255,7 +310,11 @@ UserType::UserType(std::shared_ptr<megakittens::InstructionType> host) : host_(s
   } catch (const UserError& error) {
     throw UserError(fmt::format("the device half of instruction type '{}': {}", half_.name, error.what()));
   }
-  fingerprint_ = Hasher().add(half_.name).add(target_).add(half_.hash).digest().hex();
+  takes_epilogue_ = ask("takes_epilogue", [&] { return host_->takes_epilogue(); });
+  Hasher hasher;
+  hasher.add(half_.name).add(target_).add(half_.hash);
+  if (takes_epilogue_) hasher.add("takes epilogues");
+  fingerprint_ = hasher.digest().hex();
 }
 
 std::optional<std::string> UserType::unsuited(const ir::Graph& graph, const ir::Node& node,
@@ -263,6 +322,12 @@ std::optional<std::string> UserType::unsuited(const ir::Graph& graph, const ir::
   const Shown shown(graph, node, options.config.sms);
   std::optional<std::string> reason =
       shown.problem ? shown.problem : ask("unsuited", [&] { return host_->unsuited(shown.call); });
+  if (!reason && takes_epilogue_) {
+    const auto code = epilogue_code(graph, node);
+    if (const auto* problem = std::get_if<std::string>(&code)) reason = *problem;
+  } else if (!reason && node.body) {
+    reason = "it takes no epilogue, and operations are fused behind the call";
+  }
   if (!reason) return std::nullopt;
   return fmt::format("{}: {}", half_.name, *reason);
 }
@@ -276,22 +341,29 @@ std::unique_ptr<NodePlan> UserType::plan(const ir::Graph& graph, const ir::Node&
                                          fmt::format("instruction type '{}' on {}", half_.name, graph.describe(node)));
   const bool nothing = std::ranges::all_of(
       call.operands, [](const OperandInfo& o) { return !o.output || std::ranges::count(o.sizes, 0) > 0; });
-  if (!nothing) plan->take(ask("plan", [&] { return host_->plan(call); }));
+  Code code;
+  if (takes_epilogue_) code = std::get<Code>(epilogue_code(graph, node));
+  if (nothing)
+    plan->take_code({}, std::move(code));
+  else
+    plan->take(ask("plan", [&] { return host_->plan(call); }), std::move(code));
   return plan;
 }
 
 std::optional<std::string> UserType::record_fault(const program::Program& program, const program::NodeRecord& record,
                                                   std::uint16_t) const {
   if (Fault fault = middle_fault(program, record)) return fault;
-  if (record.code_count > 0) return fmt::format("{} words of code, which it does not run", record.code_count);
-  const std::vector<OperandInfo> operands = operands_of(record);
-  std::vector<bool> named(operands.size(), false);
+  if (Fault fault = epilogue_fault(record, takes_epilogue_)) return fault;
+  const BodyOperands body(record);
+  const std::vector<OperandInfo> operands = body.without(operands_of(record));
+  std::vector<bool> named(record.operand_count, false);
   for (const BulkMap& wanted : maps(operands)) {
     if (Fault fault = bulk_fault(operands, wanted)) return fault;
-    named[static_cast<std::size_t>(wanted.operand)] = true;
+    const int number = body.number(wanted.operand);
+    named[static_cast<std::size_t>(number)] = true;
     const MapShape shape{.box = {wanted.columns, wanted.rows},
                          .swizzle = static_cast<program::Swizzle>(wanted.swizzle)};
-    if (Fault fault = map_fault(program, record, wanted.operand, shape)) return fault;
+    if (Fault fault = map_fault(program, record, number, shape)) return fault;
   }
   for (int k = 0; k < record.operand_count; ++k)
     if (is_mapped(record.operands[k]) && !named[static_cast<std::size_t>(k)])
@@ -305,28 +377,36 @@ std::uint64_t UserType::most_clocks(const program::NodeRecord& record, const pro
 
 std::vector<Region> UserType::regions(const program::NodeRecord& record,
                                       const program::Instruction& instruction) const {
-  const std::vector<OperandInfo> operands = operands_of(record);
+  const std::vector<OperandInfo> all = operands_of(record);
+  const BodyOperands body(record);
+  const std::vector<OperandInfo> operands = body.without(all);
   const std::string who = fmt::format("instruction type '{}', instruction {},", half_.name, instruction.number);
   const std::vector<std::int32_t> index(instruction.index, instruction.index + instruction.index_count);
   expect_position(who, operands, index);
   const std::vector<Touch> touches = this->touches(operands, index);
   expect_inside(who, operands, touches);
   std::vector<Region> regions;
-  for (const Touch& touch : touches) {
-    const program::OperandRecord& operand = record.operands[touch.operand];
+  auto add = [&](int number, const Touch& touch) {
+    const program::OperandRecord& operand = record.operands[number];
     Region& region = regions.emplace_back();
     region.storage = operand.storage;
-    region.operand = touch.operand;
-    region.write = (operand.flags & program::kOperandOutput) != 0;
-    region.type = static_cast<program::ElementType>(operand.type);
+    region.operand = number;
+    region.write = is_output(record, number);
+    region.type = type_of(operand);
     region.offset = operand.offset;
-    const Extents& strides = operands[static_cast<std::size_t>(touch.operand)].strides;
+    const Extents& strides = all[static_cast<std::size_t>(number)].strides;
     for (std::size_t d = 0; d < strides.size(); ++d) {
       const std::int64_t size = touch.hi[d] - touch.lo[d];
       region.offset += touch.lo[d] * strides[d];
       region.sizes.push_back(strides[d] == 0 ? std::min<std::int64_t>(size, 1) : size);
       region.strides.push_back(strides[d]);
     }
+  };
+  for (const Touch& touch : touches) {
+    const int number = body.number(touch.operand);
+    add(number, touch);
+    // The code reads its operands where it writes its output: see epilogue_fault.
+    for (int k = body.first; is_output(record, number) && k < body.end; ++k) add(k, touch);
   }
   return regions;
 }

@@ -9,37 +9,20 @@ using device::Lanes;
 using device::Words;
 namespace host = device::host;
 
-inline uint8_t ld_global_u8(const void* address) {
-  return host::load_one<uint8_t>(host::Space::kGlobal, host::address_of(address));
-}
-inline Lanes<uint8_t> ld_global_u8(const void* base, const Lanes<uint64_t>& offset, const Lanes<bool>& mask = true,
-                                   const Lanes<uint8_t>& otherwise = {}) {
-  return host::load_lanes<uint8_t>(host::Space::kGlobal, host::addresses(base, offset), mask, otherwise);
-}
-
-inline uint16_t ld_global_u16(const void* address) {
-  return host::load_one<uint16_t>(host::Space::kGlobal, host::address_of(address));
-}
-inline Lanes<uint16_t> ld_global_u16(const void* base, const Lanes<uint64_t>& offset, const Lanes<bool>& mask = true,
-                                     const Lanes<uint16_t>& otherwise = {}) {
-  return host::load_lanes<uint16_t>(host::Space::kGlobal, host::addresses(base, offset), mask, otherwise);
-}
-
-inline uint32_t ld_global_u32(const void* address) {
-  return host::load_one<uint32_t>(host::Space::kGlobal, host::address_of(address));
-}
-inline Lanes<uint32_t> ld_global_u32(const void* base, const Lanes<uint64_t>& offset, const Lanes<bool>& mask = true,
-                                     const Lanes<uint32_t>& otherwise = {}) {
-  return host::load_lanes<uint32_t>(host::Space::kGlobal, host::addresses(base, offset), mask, otherwise);
-}
-
-inline uint64_t ld_global_u64(const void* address) {
-  return host::load_one<uint64_t>(host::Space::kGlobal, host::address_of(address));
-}
-inline Lanes<uint64_t> ld_global_u64(const void* base, const Lanes<uint64_t>& offset, const Lanes<bool>& mask = true,
-                                     const Lanes<uint64_t>& otherwise = {}) {
-  return host::load_lanes<uint64_t>(host::Space::kGlobal, host::addresses(base, offset), mask, otherwise);
-}
+#define MK_TWIN(bits)                                                                                              \
+  inline uint##bits##_t ld_global_u##bits(const void* address) {                                                   \
+    return host::load_one<uint##bits##_t>(host::Space::kGlobal, host::address_of(address));                        \
+  }                                                                                                                \
+  inline Lanes<uint##bits##_t> ld_global_u##bits(const void* base, const Lanes<uint64_t>& offset,                  \
+                                                 const Lanes<bool>& mask = true,                                   \
+                                                 const Lanes<uint##bits##_t>& otherwise = {}) {                    \
+    return host::load_lanes<uint##bits##_t>(host::Space::kGlobal, host::addresses(base, offset), mask, otherwise); \
+  }
+MK_TWIN(8)
+MK_TWIN(16)
+MK_TWIN(32)
+MK_TWIN(64)
+#undef MK_TWIN
 
 inline Words<2> ld_global_v2(const void* base, const Lanes<uint64_t>& offset, const Lanes<bool>& mask = true,
                              const Words<2>& otherwise = {}) {

@@ -10,65 +10,37 @@ using device::Lanes;
 using device::Words;
 namespace host = device::host;
 
-inline uint16_t ld_shared_u16(uint32_t address) {
-  return host::load_one<uint16_t>(host::Space::kShared, address);
-}
-inline Lanes<uint16_t> ld_shared_u16(const Lanes<uint32_t>& address, const Lanes<bool>& mask = true,
-                                     const Lanes<uint16_t>& otherwise = {}) {
-  return host::load_lanes<uint16_t>(host::Space::kShared, address, mask, otherwise);
-}
-inline void st_shared_u16(uint32_t address, uint16_t value) {
-  host::store_one(host::Space::kShared, address, value);
-}
-inline void st_shared_u16(const Lanes<uint32_t>& address, const Lanes<uint16_t>& value,
-                          const Lanes<bool>& mask = true) {
-  host::store_lanes(host::Space::kShared, address, value, mask);
-}
+#define MK_TWIN(bits)                                                                                             \
+  inline uint##bits##_t ld_shared_u##bits(uint32_t address) {                                                     \
+    return host::load_one<uint##bits##_t>(host::Space::kShared, address);                                         \
+  }                                                                                                               \
+  inline Lanes<uint##bits##_t> ld_shared_u##bits(const Lanes<uint32_t>& address, const Lanes<bool>& mask = true,  \
+                                                 const Lanes<uint##bits##_t>& otherwise = {}) {                   \
+    return host::load_lanes<uint##bits##_t>(host::Space::kShared, address, mask, otherwise);                      \
+  }                                                                                                               \
+  inline void st_shared_u##bits(uint32_t address, uint##bits##_t value) {                                         \
+    host::store_one(host::Space::kShared, address, value);                                                        \
+  }                                                                                                               \
+  inline void st_shared_u##bits(const Lanes<uint32_t>& address, const Lanes<uint##bits##_t>& value,               \
+                                const Lanes<bool>& mask = true) {                                                 \
+    host::store_lanes(host::Space::kShared, address, value, mask);                                                \
+  }
+MK_TWIN(16)
+MK_TWIN(32)
+MK_TWIN(64)
+#undef MK_TWIN
 
-inline uint32_t ld_shared_u32(uint32_t address) {
-  return host::load_one<uint32_t>(host::Space::kShared, address);
-}
-inline Lanes<uint32_t> ld_shared_u32(const Lanes<uint32_t>& address, const Lanes<bool>& mask = true,
-                                     const Lanes<uint32_t>& otherwise = {}) {
-  return host::load_lanes<uint32_t>(host::Space::kShared, address, mask, otherwise);
-}
-inline void st_shared_u32(uint32_t address, uint32_t value) {
-  host::store_one(host::Space::kShared, address, value);
-}
-inline void st_shared_u32(const Lanes<uint32_t>& address, const Lanes<uint32_t>& value,
-                          const Lanes<bool>& mask = true) {
-  host::store_lanes(host::Space::kShared, address, value, mask);
-}
-
-inline uint64_t ld_shared_u64(uint32_t address) {
-  return host::load_one<uint64_t>(host::Space::kShared, address);
-}
-inline Lanes<uint64_t> ld_shared_u64(const Lanes<uint32_t>& address, const Lanes<bool>& mask = true,
-                                     const Lanes<uint64_t>& otherwise = {}) {
-  return host::load_lanes<uint64_t>(host::Space::kShared, address, mask, otherwise);
-}
-inline void st_shared_u64(uint32_t address, uint64_t value) {
-  host::store_one(host::Space::kShared, address, value);
-}
-inline void st_shared_u64(const Lanes<uint32_t>& address, const Lanes<uint64_t>& value,
-                          const Lanes<bool>& mask = true) {
-  host::store_lanes(host::Space::kShared, address, value, mask);
-}
-
-inline Words<2> ld_shared_v2(const Lanes<uint32_t>& address, const Lanes<bool>& mask = true,
-                             const Words<2>& otherwise = {}) {
-  return host::load_words<2>(host::Space::kShared, address, mask, otherwise);
-}
-inline void st_shared_v2(const Lanes<uint32_t>& address, const Words<2>& value, const Lanes<bool>& mask = true) {
-  host::store_words(host::Space::kShared, address, value, mask);
-}
-
-inline Words<4> ld_shared_v4(const Lanes<uint32_t>& address, const Lanes<bool>& mask = true,
-                             const Words<4>& otherwise = {}) {
-  return host::load_words<4>(host::Space::kShared, address, mask, otherwise);
-}
-inline void st_shared_v4(const Lanes<uint32_t>& address, const Words<4>& value, const Lanes<bool>& mask = true) {
-  host::store_words(host::Space::kShared, address, value, mask);
-}
+#define MK_TWIN(words)                                                                                           \
+  inline Words<words> ld_shared_v##words(const Lanes<uint32_t>& address, const Lanes<bool>& mask = true,         \
+                                         const Words<words>& otherwise = {}) {                                   \
+    return host::load_words<words>(host::Space::kShared, address, mask, otherwise);                              \
+  }                                                                                                              \
+  inline void st_shared_v##words(const Lanes<uint32_t>& address, const Words<words>& value,                      \
+                                 const Lanes<bool>& mask = true) {                                               \
+    host::store_words(host::Space::kShared, address, value, mask);                                               \
+  }
+MK_TWIN(2)
+MK_TWIN(4)
+#undef MK_TWIN
 
 }  // namespace megakittens::ptx
