@@ -68,8 +68,9 @@ ir::Device device_of(const ir::Graph& graph) {
   const ir::Value* first = nullptr;
   for (const ir::Value& value : graph.values) {
     const ir::Device& device = value.tensor.device;
-    // A number that the program itself computes, as PyTorch makes them on the CPU for tensors anywhere, moves with it.
-    const bool number = device.kind == ir::DeviceKind::cpu && value.producer >= 0 && value.tensor.rank() == 0;
+    // A number, which PyTorch makes on the CPU for tensors anywhere, moves with the program: one that it computes, or a
+    // constant, of which the caller has a copy where the others are.
+    const bool number = device.kind == ir::DeviceKind::cpu && value.tensor.rank() == 0;
     if (device.kind == ir::DeviceKind::any || number) continue;
     if (first == nullptr) first = &value;
     if (device != first->tensor.device)

@@ -149,7 +149,7 @@ TEST_P(ThroughBulkStores, without_the_writers_proxy_fence_is_found) {
 
 TEST_P(ThroughBulkStores, with_wait_group_read_instead_of_wait_group_is_found) {
   found({FaultPoint::kBulkWaitGroup}, {Rule::kStoreNotComplete, Rule::kNotReleased});
-  found({FaultPoint::kBulkCommit}, {Rule::kStoreNotComplete, Rule::kReleasedUnderStore, Rule::kNotReleased});
+  found({FaultPoint::kBulkCommit}, {Rule::kNotReleased});
 }
 
 TEST_P(ThroughBulkLoads, without_the_readers_proxy_fence_is_found) {

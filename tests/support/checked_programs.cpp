@@ -41,12 +41,12 @@ ir::Graph tiles() {
   b.output(x);
   return b.build();
 }
-/// A node with an operand that its consumers gather, then one whose bulk copies come to the same pages.
+/// A node with an operand that its consumers gather, then one whose bulk copies come to all pages.
 ir::Graph gathers() {
   Builder b("gathers");
   const Handle x = b.input("x", DType::bf16, {512, 512}), row = b.input("row", DType::bf16, {512});
   b.output(b.add(x, row));
-  b.output(b.relu(x));
+  b.output(b.add(b.input("y", DType::f32, {512, 512}), b.input("z", DType::f32, {512, 512})));
   return b.build();
 }
 /// Nodes of the general types only.
@@ -165,7 +165,7 @@ ir::Graph reuse_chain() {
 ir::Graph many_maps() {
   Builder b("many_maps");
   const Handle x = b.input("x", DType::bf16, {128, 256});
-  for (int chain = 0; chain < 3; ++chain) {
+  for (int chain = 0; chain < 4; ++chain) {
     Handle h = x;
     for (int i = 0; i < 3; ++i)
       h = b.relu(b.matmul(h, b.input(fmt::format("w{}{}", chain, i), DType::bf16, {256, 256})));

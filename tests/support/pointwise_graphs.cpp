@@ -16,9 +16,9 @@ constexpr PointwiseOp kOperations[] = {
 #include "ir/operations.def"
 };
 
-/// The rows of the form `function`.
+/// The rows of the forms `function` and `seldom`.
 constexpr bool kFunctions[] = {
-#define MK_OPERATION(name, arity, result, form, ...) std::string_view(#form) == "function",
+#define MK_OPERATION(name, arity, result, form, ...) std::string_view(#form) == "function" || std::string_view(#form) == "seldom",
 #include "ir/operations.def"
 };
 

@@ -9,7 +9,12 @@ namespace megakittens::device {
 /// To derive from: inside the class the names mean these, where the functions of core/math.cuh have no fast form those.
 struct FastMath {
   static MK_DEVICE Lanes<float> exp(Lanes<float> x) { return exp2_approx(x * 1.4426950408889634f); }
-  static MK_DEVICE Lanes<float> divide(Lanes<float> a, Lanes<float> b) { return divide_approx(a, b); }
+  /// One step of Newton's makes quotients that lie between two values of the narrower type come out there exactly.
+  static MK_DEVICE Lanes<float> divide(Lanes<float> a, Lanes<float> b) {
+    const Lanes<float> near = divide_approx(a, b), left = fma(-near, b, a);
+    const Lanes<float> nearer = fma(left, reciprocal_approx(b), near);
+    return select(abs(nearer) <= 3.4028235e38f, nearer, near);
+  }
   static MK_DEVICE Lanes<float> reciprocal(Lanes<float> x) { return divide_approx(Lanes<float>(1.0f), x); }
   /// a / b for b of 1 and more.
   static MK_DEVICE Lanes<float> quotient(Lanes<float> a, Lanes<float> b) { return a * reciprocal_approx(b); }
