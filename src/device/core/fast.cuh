@@ -13,7 +13,7 @@ struct FastMath {
   static MK_DEVICE Lanes<float> divide(Lanes<float> a, Lanes<float> b) {
     const Lanes<float> near = divide_approx(a, b), left = fma(-near, b, a);
     const Lanes<float> nearer = fma(left, reciprocal_approx(b), near);
-    return select(abs(nearer) <= 3.4028235e38f, nearer, near);
+    return select(left != 0.0f && abs(nearer) <= 3.4028235e38f, nearer, near);
   }
   static MK_DEVICE Lanes<float> reciprocal(Lanes<float> x) { return divide_approx(Lanes<float>(1.0f), x); }
   /// a / b for b of 1 and more.
