@@ -70,6 +70,7 @@ std::string interpreter_entry(Architecture architecture) {
 std::string interpreter_source(Architecture architecture, Halves halves, Side side) {
   const char* family = program::target_of(architecture).family.sources;
   std::string text = fmt::format("// The {} for {}.\n", title(halves), name_of(architecture));
+  if (!halves.empty()) text += "#define MK_LANE_VALUES 16  // of elementwise blocks: users' code needs registers too\n";
   if (side == Side::host) text += "#include \"device/host/hook_forwards.hpp\"\n";
   text += fmt::format("#include \"interpreter/kernel.cuh\"\n#include \"ops/{}/set.cuh\"\n", family);
   std::string visits;

@@ -35,8 +35,8 @@ struct OperandRecord {
 };
 static_assert(sizeof(OperandRecord) == 64);
 
-/// Byte code over chunks of 16 values: an accumulator machine. `acc` is the running value, t0.. are temporaries.
-/// `source`: 0..15 operand, 16..19 temporary, 20..43 constant, kNoSource where the operation has none.
+/// Byte code over chunks of 8 to 32 values in each lane: an accumulator machine. `acc` is the running value, t0.. are
+/// temporaries. `source`: 0..15 operand, 16..19 temporary, 20..43 constant, kNoSource where the operation has none.
 struct CodeWord {
   uint8_t op;      ///< CodeOp
   uint8_t source;  ///< second argument, or what `load` loads

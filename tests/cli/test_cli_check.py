@@ -59,8 +59,8 @@ def test_a_fault_of_the_scheduler_is_found_by_verifier_and_checker(chain):
 
 
 def test_a_point_of_the_twins_takes_filters(chain):
-    fault = "cp.async.bulk.wait_group:role=storer"
-    assert "[store-not-complete, row 8" in megakittens("check", chain, *SHORT, "--fault", fault, code=1).stdout
+    fault = "fence.proxy.async.global:role=follower"
+    assert "[proxy-fence-global, row 11" in megakittens("check", chain, *SHORT, "--fault", fault, code=1).stdout
 
 
 def test_what_is_not_fit_to_run_is_not_run(chain):

@@ -28,7 +28,7 @@ def tool(monkeypatch, tmp_path):
 
 def test_each_fault_gets_a_verdict_on_each_program(tool, tmp_path):
     assert "0 failed" in tool("compile", tmp_path / "builds").stdout
-    tool("run", tmp_path / "builds", tmp_path / "faults.json", 4, "arrival-forgotten", "no-fence-before-bulk-store", "region-shrunk")
+    tool("run", tmp_path / "builds", tmp_path / "faults.json", 4, "arrival-forgotten", "no-fence-behind-gathered-operands", "region-shrunk")
     results = json.loads((tmp_path / "faults.json").read_text())
     assert results["launches"] == 4
     assert results["machine"]["device"] == "stand-in" and results["machine"]["commit"] == "0123456789abcdef"
@@ -38,7 +38,7 @@ def test_each_fault_gets_a_verdict_on_each_program(tool, tmp_path):
     assert verdicts == {
         "region-shrunk": [("not in a GPU build", None)],
         "arrival-forgotten": [("expired wait", 1)] * 5,
-        "no-fence-before-bulk-store": [("not seen", 4)] * 5,
+        "no-fence-behind-gathered-operands": [("not seen", 4)] * 5,
     }
 
 

@@ -6,6 +6,11 @@
 #include "ops/elementwise/operands.cuh"
 #include "ops/icodes.hpp"
 
+/// Values that a lane holds of a block whose code needs few temporaries.
+#ifndef MK_LANE_VALUES
+#define MK_LANE_VALUES 32
+#endif
+
 namespace megakittens::ops {
 
 struct Elementwise : Quiet {
@@ -60,7 +65,8 @@ struct Elementwise : Quiet {
   MK_DEVICE void consume(device::Context<B>& c) const {
     using namespace elementwise;
     const Shape shape(c);
-    const Operands operands(c, shape);
+    const Lanes<uint32_t> lane = hidden_lane();
+    const Operands operands(c, shape, lane);
     wait_writable_warp(c);
     MK_ROLLED for (uint32_t i = 0; i < shape.staging; ++i) wait_page_warp(c, shape.pages() + i);
     const uint32_t stages = shape.stages(), piece_blocks = (shape.piece + kBlock - 1) / kBlock;
@@ -68,14 +74,15 @@ struct Elementwise : Quiet {
     uint32_t place = 0;
     MK_ROLLED for (uint32_t n = 0; n < stages; ++n) {
       wait_stage_full_warp(c, n);
-      Port<B> port{c, shape, operands, shape.depth == 0 ? 0 : stage_address(c, shape, place), n * shape.piece, 0u};
+      Port<B> port{c, shape, operands, lane, shape.depth == 0 ? 0 : stage_address(c, shape, place), n * shape.piece,
+                   0u};
       const uint32_t first = n * piece_blocks, end = device::min(first + piece_blocks, blocks);
       // Block b is warp b % 8's.
       MK_ROLLED for (uint32_t b = first + (c.warp - first) % device::kConsumerWarps; b < end;
                      b += device::kConsumerWarps) {
         if constexpr (!B::kLauncher) {
           if (!shape.narrow) {
-            run_block<32, kWideTemporaries>(c, port, b);
+            run_block<MK_LANE_VALUES, kWideTemporaries>(c, port, b);
             continue;
           }
         }
@@ -107,12 +114,12 @@ struct Elementwise : Quiet {
   }
 
  private:
-  /// Beside four temporaries there are registers for sixteen values, beside two for 32; Blackwell's consumers have
+  /// Beside four temporaries there are registers for sixteen values, beside one for 32; Blackwell's consumers have
   /// fewer.
   template <uint32_t kLaneValues, int kTemporaries, class B>
   static MK_DEVICE void run_block(const device::Context<B>& c, elementwise::Port<B>& port, uint32_t block) {
     MK_ROLLED for (uint32_t part = 0; part < elementwise::kBlock; part += 32 * kLaneValues) {
-      port.first = device::lane_index() * 8 + (block * elementwise::kBlock + part);
+      port.first = port.lane * 8 + (block * elementwise::kBlock + part);
       if (port.shape.gathers()) port.template gather_operands<kLaneValues>();
       Lanes<float> acc[kLaneValues];
       MK_UNROLL for (uint32_t i = 0; i < kLaneValues; ++i) acc[i] = 0.0f;

@@ -53,24 +53,15 @@ struct SharedRun {
   MK_DEVICE Words<2> v2() const { return ptx::ld_shared_v2(address); }
 };
 
-/// Turns a chunk by a run: loops over runs work on the first.
-template <uint32_t kCount>
-MK_DEVICE void turn_run(Lanes<float> (&values)[kCount]) {
-  Lanes<float> first[kRun];
-  MK_UNROLL for (uint32_t i = 0; i < kRun; ++i) first[i] = values[i];
-  MK_UNROLL for (uint32_t i = 0; i + kRun < kCount; ++i) values[i] = values[i + kRun];
-  MK_UNROLL for (uint32_t i = 0; i < kRun; ++i) values[kCount - kRun + i] = first[i];
-}
-
 /// What the instruction says of its operands, operand k in lane k: read once, for chains of loads cost more than
 /// arithmetic.
 struct Operands {
-  Lanes<uint32_t>
-      word;  ///< type, mode, bytes of an element of the inputs before it that lie where it does: eight bits each
+  /// Type, mode, bytes of an element of the inputs before it that lie where it does: eight bits each.
+  Lanes<uint32_t> word;
   Lanes<uint32_t> base[2];
 
   template <class B>
-  MK_DEVICE Operands(const device::Context<B>& c, const Shape& shape) {
+  MK_DEVICE Operands(const device::Context<B>& c, const Shape& shape, Lanes<uint32_t> lane) {
     const uint64_t begin =
         uint64_t{static_cast<uint32_t>(c.index(kBeginHigh))} << 32 | static_cast<uint32_t>(c.index(kBeginLow));
     word = base[0] = base[1] = 0u;
@@ -79,7 +70,7 @@ struct Operands {
       const device::OperandWindow window = c.window(k);
       const uint32_t operand = c.operand_word(k), mode = mode_of(c, k), size = element_size(window.type);
       const uint64_t address = reinterpret_cast<uint64_t>(window.base) + (mode == kDense ? begin * size : 0);
-      const Lanes<bool> own = device::lane_index() == k;
+      const Lanes<bool> own = lane == k;
       word = device::select(own, Lanes<uint32_t>(window.type | mode << 8 | (mode == kDense ? ring : gathered) << 16),
                             word);
       base[0] = device::select(own, Lanes<uint32_t>(static_cast<uint32_t>(address)), base[0]);
@@ -105,6 +96,7 @@ struct Port {
   const device::Context<B>& c;
   const Shape& shape;
   const Operands& operands;
+  Lanes<uint32_t> lane;
   uint32_t stage_address;
   uint32_t stage_first;   ///< the stage's first element, of the instruction's
   Lanes<uint32_t> first;  ///< the lane's first element
@@ -119,7 +111,7 @@ struct Port {
     if ((word >> 8 & 0xff) == kDense) return (first - stage_first) * size + (stage_address + before * shape.piece);
     const uint32_t at = (before * device::kConsumerWarps + c.warp * size) * (32 * kLaneValues);
     const uint32_t page = c.page_address(shape.pages() + at / B::kPageBytes);
-    return device::lane_index() * (8 * size) + (page + at % B::kPageBytes);
+    return lane * (8 * size) + (page + at % B::kPageBytes);
   }
 
   /// Brings the block's elements of what the ring has not.
@@ -161,7 +153,7 @@ struct Port {
     } else {
       MK_ROLLED for (uint32_t g = 0; g < kRuns; ++g) {
         read_run(type, run(g), values);
-        turn_run(values);
+        turn_chunk<kRun>(values);
       }
     }
   }
@@ -200,7 +192,7 @@ struct Port {
         MK_UNROLL for (int32_t i = 0; i < int32_t{kRun}; ++i)
             store_value(type, operand.base, walk.next(), values[i], left > i);
       }
-      turn_run(values);
+      turn_chunk<kRun>(values);
     }
   }
 };

@@ -19,16 +19,20 @@ MK_DEVICE bool is_half(uint32_t type) {
 #define MK_ROW_special(name, arity, expression)
 #define MK_OPERATION(name, arity, result, form, mirror, expression, aten) MK_ROW_##form(name, arity, (expression))
 
-// The rows of kArity arguments on the first kWidth values; b is s[i], which rows of one argument do not have.
-#define MK_CASE(name, arity, expression)                             \
-  case CodeOp::name:                                                 \
-    if constexpr (arity == kArity) {                                 \
-      MK_UNROLL for (uint32_t i = 0; i < kWidth; ++i) {              \
-        [[maybe_unused]] const Lanes<float> a = acc[i];              \
-        [[maybe_unused]] const Lanes<float> b = s[arity == 2 ? i : 0]; \
-        acc[i] = expression;                                         \
-      }                                                              \
-    }                                                                \
+// The rows of kArity arguments on the first kWidth values. Of two, a is acc[i] and b is s[i], or where `reversed` the
+// other way round: chosen value by value, for an exchange of whole chunks costs as many registers again.
+#define MK_CASE(name, arity, expression)                                                            \
+  case CodeOp::name:                                                                                \
+    if constexpr (arity == kArity) {                                                                \
+      MK_UNROLL for (uint32_t i = 0; i < kWidth; ++i) {                                             \
+        [[maybe_unused]] Lanes<float> a = acc[i], b = 0.0f;                                         \
+        if constexpr (arity == 2) {                                                                 \
+          a = device::select(reversed, s[i], acc[i]);                                               \
+          b = device::select(reversed, acc[i], s[i]);                                               \
+        }                                                                                           \
+        acc[i] = expression;                                                                        \
+      }                                                                                             \
+    }                                                                                               \
     break;
 
 #define MK_ROW_function(name, arity, expression) MK_CASE(name, arity, expression)
@@ -36,7 +40,8 @@ MK_DEVICE bool is_half(uint32_t type) {
 /// The operations of the form `function` in fast forms.
 struct Fast : device::FastMath {
   template <uint32_t kWidth, int kArity>
-  static MK_DEVICE void run(CodeOp op, Lanes<float>* acc, const Lanes<float>* s) {
+  static MK_DEVICE void run(CodeOp op, [[maybe_unused]] Lanes<bool> reversed, Lanes<float>* acc,
+                            [[maybe_unused]] const Lanes<float>* s) {
     using namespace device;  // what the expressions are made of besides
     switch (op) {
 #include "ir/operations.def"
@@ -49,7 +54,8 @@ struct Fast : device::FastMath {
 /// The same in accurate forms.
 struct Accurate {
   template <uint32_t kWidth, int kArity>
-  static MK_DEVICE void run(CodeOp op, Lanes<float>* acc, const Lanes<float>* s) {
+  static MK_DEVICE void run(CodeOp op, [[maybe_unused]] Lanes<bool> reversed, Lanes<float>* acc,
+                            [[maybe_unused]] const Lanes<float>* s) {
     using namespace device;
     switch (op) {
 #define MK_OPERATION(name, arity, result, form, mirror, expression, aten) MK_ROW_##form(name, arity, (expression))
@@ -67,7 +73,8 @@ struct Accurate {
 /// The operations of the form `seldom`.
 struct Seldom {
   template <uint32_t kWidth, int kArity>
-  static MK_DEVICE void run(CodeOp op, Lanes<float>* acc, const Lanes<float>* s) {
+  static MK_DEVICE void run(CodeOp op, [[maybe_unused]] Lanes<bool> reversed, Lanes<float>* acc,
+                            [[maybe_unused]] const Lanes<float>* s) {
     using namespace device;
     switch (op) {
 #define MK_OPERATION(name, arity, result, form, mirror, expression, aten) MK_ROW_##form(name, arity, (expression))
@@ -114,16 +121,19 @@ MK_DEVICE void turn_chunk(Lanes<float> (&values)[kCount]) {
 /// chunks cost registers.
 template <class Form, uint32_t kWidth, uint32_t kCount>
 MK_DEVICE void run_form(CodeOp op, Lanes<float> (&acc)[kCount], Lanes<float> (&s)[kCount]) {
+  const bool reversed = op == CodeOp::reverse_div || op == CodeOp::reverse_pow;
+  if (op == CodeOp::reverse_div) op = CodeOp::div;
+  if (op == CodeOp::reverse_pow) op = CodeOp::pow;
   if (op == CodeOp::div || op == CodeOp::pow) {
     MK_ROLLED for (uint32_t n = 0; n < kCount / kWidth; ++n) {
-      Form::template run<kWidth, 2>(op, acc, s);
+      Form::template run<kWidth, 2>(op, Lanes<bool>(reversed), acc, s);
       turn_chunk<kWidth>(acc);
       turn_chunk<kWidth>(s);
     }
     return;
   }
   MK_ROLLED for (uint32_t n = 0; n < kCount / kWidth; ++n) {
-    Form::template run<kWidth, 1>(op, acc, s);
+    Form::template run<kWidth, 1>(op, Lanes<bool>(false), acc, s);
     turn_chunk<kWidth>(acc);
   }
 }
@@ -132,7 +142,7 @@ MK_DEVICE void run_form(CodeOp op, Lanes<float> (&acc)[kCount], Lanes<float> (&s
 template <uint32_t kCount>
 MK_DEVICE void run_function(CodeOp op, bool fast, Lanes<float> (&acc)[kCount], Lanes<float> (&s)[kCount]) {
   constexpr bool kLong = kCount > 16;
-  if (is_seldom(op))
+  if (is_seldom(op) || op == CodeOp::reverse_pow)
     run_form<Seldom, kLong ? 2 : 1>(op, acc, s);
   else if (fast)
     run_form<Fast, kLong ? kCount : 1>(op, acc, s);

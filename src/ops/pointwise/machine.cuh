@@ -46,14 +46,6 @@ MK_DEVICE void run_function_word(const CodeWord word, Lanes<float> (&acc)[kCount
   const bool with_product = op == CodeOp::silu_mul || op == CodeOp::silu_round_mul_round;
   const bool rounds = op == CodeOp::silu_round_mul_round;
   if (with_product) op = CodeOp::silu;
-  if (op == CodeOp::reverse_div || op == CodeOp::reverse_pow) {
-    op = op == CodeOp::reverse_div ? CodeOp::div : CodeOp::pow;
-    MK_UNROLL for (uint32_t i = 0; i < kCount; ++i) {
-      const Lanes<float> value = acc[i];
-      acc[i] = s[i];
-      s[i] = value;
-    }
-  }
   run_function(op, is_half(word.type), acc, s);
   if (!with_product) return;
   MK_ROLLED for (uint32_t pass = 0; pass < 2; ++pass) {

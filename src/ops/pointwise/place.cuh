@@ -10,6 +10,12 @@ namespace megakittens::ops {
 inline constexpr uint32_t kChunk = 16;
 inline constexpr uint32_t kRuns = kChunk / kRun;
 
+/// The lane's number, by a way that the compiler does not see through: else it computes what depends on it before the
+/// interpreter's loop, and products lack the registers.
+MK_DEVICE Lanes<uint32_t> hidden_lane() {
+  return device::shuffle_index(device::lane_index(), device::lane_index());
+}
+
 /// Every type that runs byte code begins its index words so.
 enum TileIndex { kTileOuter0, kTileOuter1, kTileRow, kTileColumn, kTileRows, kTileColumnCount };
 
