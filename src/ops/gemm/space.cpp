@@ -79,12 +79,8 @@ std::variant<Space, std::string> make_space(const ir::Graph& graph, const ir::No
   for (std::size_t i = 0; i < total; ++i)
     if (auto problem = stride_problem(space.views[i], types[i])) return *problem;
 
-  ir::PointwiseBody body =
-      node.body ? *node.body
-                : ir::PointwiseBody{.steps = {{.op = ir::PointwiseOp::identity, .args = {ir::Ref::accumulator()}}},
-                                    .results = {0}};
-  auto code =
-      compile_pointwise(body, 0, static_cast<int>(node.operands.size()), {space.out}, program::kGemmTemporaries);
+  auto code = compile_pointwise(epilogue_of(node), 0, static_cast<int>(node.operands.size()), {space.out},
+                                program::kGemmTemporaries);
   if (auto* problem = std::get_if<std::string>(&code)) return *problem;
   program::NodeRecord& record = space.record;
   record.operand_count = static_cast<std::uint16_t>(total);
