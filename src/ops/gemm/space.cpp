@@ -95,6 +95,36 @@ std::variant<Space, std::string> make_space(const ir::Graph& graph, const ir::No
   return space;
 }
 
+namespace {
+
+bool is_half(std::uint8_t type) {
+  return type == static_cast<std::uint8_t>(program::ElementType::bf16) ||
+         type == static_cast<std::uint8_t>(program::ElementType::f16);
+}
+
+}  // namespace
+
+bool rounds_first(const program::NodeRecord& record) {
+  const program::CodeWord& word = record.code[0];
+  switch (static_cast<program::CodeOp>(word.op)) {
+    case program::CodeOp::round:
+    case program::CodeOp::round_add_round:
+    case program::CodeOp::round_add_round_relu:
+      return is_half(word.type);
+    case program::CodeOp::store:
+      return is_half(record.operands[word.third].type);
+    default:
+      return false;
+  }
+}
+
+bool is_short(const program::NodeRecord& record) {
+  const auto op = static_cast<program::CodeOp>(record.code[0].op);
+  if (op == program::CodeOp::store) return record.code_count == 1;
+  return record.code_count == 2 && static_cast<program::CodeOp>(record.code[1].op) == program::CodeOp::store &&
+         (op == program::CodeOp::round_add_round || op == program::CodeOp::round_add_round_relu);
+}
+
 TilePlan::TilePlan(Space space, TileShape shape, Rows rows)
     : space_(std::move(space)),
       shape_(shape),
