@@ -211,11 +211,12 @@ MK_DEVICE void add_row(const Context<B>& c, uint32_t source, int32_t column, Lan
   const int32_t end = c.index(kTileColumn) + c.index(kTileColumnCount);
   const Lanes<int32_t> first =
       device::convert<int32_t>((device::lane_index() & 3u) * 2) + (c.index(kTileColumn) + column);
+  const Lanes<uint64_t> begin = operand.offset(0, first);
   MK_UNROLL for (uint32_t b = 0; b < kCount / 4; ++b) {
     MK_UNROLL for (uint32_t j = 0; j < 2; ++j) {
-      const Lanes<int32_t> at = first + static_cast<int32_t>(8 * b + j);
-      const Lanes<uint32_t> bits =
-          device::convert<uint32_t>(ptx::ld_global_u16(operand.base, operand.offset(0, at), at < end, uint16_t{0}));
+      const uint32_t ahead = 8 * b + j;
+      const Lanes<uint32_t> bits = device::convert<uint32_t>(ptx::ld_global_u16(
+          operand.base, begin + uint64_t{2 * ahead}, first < end - static_cast<int32_t>(ahead), uint16_t{0}));
       const Lanes<float> value = bf16 ? device::bf16_low(bits) : device::f16_low(bits);
       MK_UNROLL for (uint32_t h = 0; h < 2; ++h) sums[4 * b + 2 * h + j] = sums[4 * b + 2 * h + j] + value;
     }
@@ -234,17 +235,26 @@ MK_DEVICE void put(Context<B>& c, int32_t column_of_tile, Lanes<float> (&sums)[k
   if (beginning.adds_row) add_row(c, beginning.source, column_of_tile, sums);
   const Lanes<uint32_t> lane = hidden_lane(), row = lane >> 2, column = (lane & 3u) * 2;
   ptx::syncwarp();  // sums that warpgroups exchanged lay there, and have been read
+  // From a lane's first place the others are an exclusive or of the sixteen bytes' number and a distance away.
   if (is_half(type)) {
     const bool bf16 = type == static_cast<uint32_t>(ElementType::bf16);
-    MK_UNROLL for (uint32_t i = 0; i < kCount / 2; ++i) {
-      const Lanes<uint32_t> pair =
-          bf16 ? device::pack_bf16x2(sums[2 * i], sums[2 * i + 1]) : device::pack_f16x2(sums[2 * i], sums[2 * i + 1]);
-      ptx::st_shared_u32(staging_of(c, type, i / 16).half(row + 8 * (i % 2), column + 8 * (i % 16 / 2)), pair);
+    MK_UNROLL for (uint32_t n = 0; n < (kCount + 31) / 32; ++n) {
+      const Lanes<uint32_t> first = staging_of(c, type, n).half(row, column);
+      MK_UNROLL for (uint32_t i = 0; i < 16 && 32 * n + 2 * i < kCount; ++i) {
+        const Lanes<float>* two = sums + 32 * n + 2 * i;
+        ptx::st_shared_u32((first ^ (i / 2 * 16)) + i % 2 * (8 * gemm::kBlockRowBytes),
+                           bf16 ? device::pack_bf16x2(two[0], two[1]) : device::pack_f16x2(two[0], two[1]));
+      }
     }
   } else if constexpr (kCount <= kAreas * kValues) {
-    MK_UNROLL for (uint32_t i = 0; i < kCount; ++i) ptx::st_shared_u32(
-        staging_of(c, type, i / 32).whole(row + 8 * (i / 2 % 2), column + (8 * (i % 32 / 4) + i % 2)),
-        device::bit_cast<uint32_t>(sums[i]));
+    MK_UNROLL for (uint32_t n = 0; n < (kCount + 31) / 32; ++n) {
+      const Lanes<uint32_t> first = staging_of(c, type, n).whole(row, column);
+      MK_UNROLL for (uint32_t i = 0; i < 32 && 32 * n + i < kCount; ++i) {
+        const uint32_t block = i / 16, across = i % 16 / 4, down = i / 2 % 2;
+        ptx::st_shared_u32((first ^ (across * 32)) + (block * kRows + down * 8) * gemm::kBlockRowBytes + i % 2 * 4,
+                           device::bit_cast<uint32_t>(sums[32 * n + i]));
+      }
+    }
   }
   ptx::syncwarp();
 }
