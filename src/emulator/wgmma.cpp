@@ -98,7 +98,8 @@ void WgmmaQueue::issue(Machine& machine, const device::host::WgmmaOperands& oper
   const auto& common = product.operands;
   if (common.n != operands.n || common.descriptor_b != operands.descriptor_b ||
       common.descriptor_a != operands.descriptor_a || common.type != operands.type ||
-      common.n_major_b != operands.n_major_b || common.accumulate != operands.accumulate ||
+      common.m_major_a != operands.m_major_a || common.n_major_b != operands.n_major_b ||
+      common.accumulate != operands.accumulate ||
       (common.registers_a != nullptr) != (operands.registers_a != nullptr)) {
     machine.add_finding(
         Rule::kBadOperand, 11,
@@ -147,7 +148,7 @@ void WgmmaQueue::run(Machine& machine, Product& product) {
   if (o.registers_a != nullptr) {
     left = product.registers_a.data();
   } else {
-    read_operand(machine, cta_, operand(o.descriptor_a, true, o.type), kRows, a, kRows, access, *product.issuer,
+    read_operand(machine, cta_, operand(o.descriptor_a, !o.m_major_a, o.type), kRows, a, kRows, access, *product.issuer,
                  compute);
   }
   read_operand(machine, cta_, operand(o.descriptor_b, !o.n_major_b, o.type), n, b, n, access, *product.issuer, compute);

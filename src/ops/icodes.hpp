@@ -11,7 +11,7 @@ enum Icode : uint16_t {
   kIcodeCount
 };
 static_assert(kIcode_noop == 0, "zero-filled instructions are noops");
-/// From here on the tiles of products, four each (ops/gemm/tile.hpp).
+/// From here on the tiles of products, four each with A K-major and then four with A M-major (ops/gemm/tile.hpp).
 inline constexpr uint32_t kFirstTileIcode = kIcode_gemm_general_f32 + 1;
 
 }  // namespace megakittens::ops

@@ -23,7 +23,7 @@ std::uint16_t bits_of(float x, F16) {
 
 // D[64, N] = A[64, 64] * B[64, N]: four products of one group, operands in 128-byte swizzled tiles written by ordinary
 // stores (row 6), the accumulators stored after the group retired.
-template <class In, int N, bool kTransB>
+template <class In, int N, bool kTransB, bool kTransA = false>
 struct Product {
   std::vector<std::uint16_t> a = std::vector<std::uint16_t>(kM * kK), b = std::vector<std::uint16_t>(kK * N);
   std::vector<float> d = std::vector<float>(kM * N), expected = d;
@@ -61,7 +61,7 @@ struct Product {
     return device::swizzle_address(Swizzle::k128B, page_b() + linear);
   }
   static std::uint32_t place_a(std::uint32_t m, std::uint32_t k) {
-    return device::swizzle_address(Swizzle::k128B, page_a() + m * 128 + k * 2);
+    return device::swizzle_address(Swizzle::k128B, page_a() + (kTransA ? k * 128 + m * 2 : m * 128 + k * 2));
   }
 
   void fill() const {
@@ -93,7 +93,8 @@ struct Product {
     device::annotate("consumer", 3);
     fill();
     Lanes<float> acc[N / 2];
-    const std::uint64_t da = sm90::k_major(page_a(), Swizzle::k128B);
+    const std::uint64_t da =
+        kTransA ? sm90::n_major(page_a(), Swizzle::k128B, kK * 128) : sm90::k_major(page_a(), Swizzle::k128B);
     const std::uint64_t db =
         kTransB ? sm90::n_major(page_b(), Swizzle::k128B, kK * 128) : sm90::k_major(page_b(), Swizzle::k128B);
     Lanes<std::uint32_t> words[kK / 16][4];
@@ -104,14 +105,15 @@ struct Product {
     for (std::uint32_t k = 0; k < kK; k += 16) {
       const std::uint64_t step_b =
           sm90::advance(db, k / 16 * (kTransB ? sm90::k_step_n_major(Swizzle::k128B) : sm90::k_step_k_major()));
-      const std::uint64_t step_a = sm90::advance(da, k / 16 * sm90::k_step_k_major());
+      const std::uint64_t step_a =
+          sm90::advance(da, k / 16 * (kTransA ? sm90::k_step_n_major(Swizzle::k128B) : sm90::k_step_k_major()));
       if constexpr (N >= 64 && N != 192) {
         if (a_in_registers) {
           ptx::wgmma_a_registers<In, N, kTransB>(acc, words[k / 16], step_b, k > 0);
           continue;
         }
       }
-      ptx::wgmma<In, N, kTransB>(acc, step_a, step_b, k > 0);
+      ptx::wgmma<In, N, kTransB, kTransA>(acc, step_a, step_b, k > 0);
     }
     ptx::wgmma_commit_group();
     ptx::wgmma_wait_group<0>();
@@ -146,7 +148,8 @@ class WarpgroupProduct : public testing::Test {
 using Shapes = testing::Types<Product<Bf16, 64, false>, Product<Bf16, 64, true>, Product<Bf16, 128, false>,
                               Product<Bf16, 128, true>, Product<Bf16, 192, false>, Product<F16, 192, true>,
                               Product<Bf16, 256, false>, Product<Bf16, 256, true>, Product<F16, 64, true>,
-                              Product<F16, 256, false>, Product<Bf16, 32, false>, Product<F16, 8, false>>;
+                              Product<F16, 256, false>, Product<Bf16, 32, false>, Product<F16, 8, false>,
+                              Product<Bf16, 128, false, true>, Product<F16, 256, true, true>>;
 TYPED_TEST_SUITE(WarpgroupProduct, Shapes);
 
 TYPED_TEST(WarpgroupProduct, equals_the_plain_product) {

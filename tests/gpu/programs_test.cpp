@@ -94,9 +94,9 @@ TEST_F(Gpu, whole_numbers_give_the_emulators_bits) {
 TEST_F(Gpu, every_tile_and_two_of_them_in_one_product_give_the_emulators_bits) {
   for (const TiledProduct& product : tiled_products())
     for (DType dtype : {DType::bf16, DType::f16})
-      for (bool turned : {false, true})
+      for (const Turned turned : kTurns)
         for (const Configuration& configuration : kConfigurations) {
-          SCOPED_TRACE(fmt::format("{} {} {}", product.text(), ir::name_of(dtype), turned));
+          SCOPED_TRACE(fmt::format("{} {} {}{}", product.text(), ir::name_of(dtype), turned.a, turned.b));
           schedule::ScheduleOptions how = configuration.options();
           how.config.sms = product.sms;
           how.tile = product.asked;

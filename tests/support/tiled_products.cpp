@@ -22,7 +22,7 @@ std::span<const TiledProduct> tiled_products() {
       {128, 256, 128, 4, {"gemm_divided"}},
       {120, 248, 392, 4, {"gemm_divided"}},
       {128, 128, 64, 4, {"gemm_narrow"}},
-      {100, 120, 200, 4, {"gemm_narrow"}},
+      {104, 120, 200, 4, {"gemm_narrow"}},
       {1096, 136, 1032, 2, {"gemm", "gemm_medium"}},
       {520, 136, 392, 2, {"gemm", "gemm_divided"}},
       {520, 136, 520, 4, {"gemm", "gemm_narrow"}},
@@ -34,12 +34,15 @@ std::span<const TiledProduct> tiled_products() {
   return products;
 }
 
-ir::Graph graph_of(const TiledProduct& product, ir::DType dtype, bool turned) {
+ir::Graph graph_of(const TiledProduct& product, ir::DType dtype, Turned turned) {
   ir::Builder builder("product");
-  const ir::Handle a = builder.input("a", dtype, {product.m, product.k});
-  ir::Handle b =
-      builder.input("b", dtype, turned ? ir::Extents{product.n, product.k} : ir::Extents{product.k, product.n});
-  if (turned) b.view = b.view.transpose(0, 1);
+  auto matrix = [&](const char* name, std::int64_t rows, std::int64_t columns, bool stored_turned) {
+    if (!stored_turned) return builder.input(name, dtype, {rows, columns});
+    ir::Handle handle = builder.input(name, dtype, {columns, rows});
+    handle.view = handle.view.transpose(0, 1);
+    return handle;
+  };
+  const ir::Handle a = matrix("a", product.m, product.k, turned.a), b = matrix("b", product.k, product.n, turned.b);
   builder.output(builder.relu(builder.add(builder.matmul(a, b), builder.input("bias", dtype, {product.n}))));
   return builder.build();
 }

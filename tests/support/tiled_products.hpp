@@ -25,9 +25,15 @@ struct TiledProduct {
 /// Every tile, whole and with edges, and pairs of them in one product.
 std::span<const TiledProduct> tiled_products();
 
-/// relu(a @ b + bias): whole tiles in bf16 have a short epilogue, the others run the byte code. `turned`: b is stored
-/// as [n, k], so that K is contiguous.
-ir::Graph graph_of(const TiledProduct& product, ir::DType dtype, bool turned);
+/// The operands that are stored transposed: a as [k, m], b as [n, k].
+struct Turned {
+  bool a = false;
+  bool b = false;
+};
+inline constexpr Turned kTurns[] = {{false, false}, {false, true}, {true, false}, {true, true}};
+
+/// relu(a @ b + bias): whole tiles in bf16 have a short epilogue, the others run the byte code.
+ir::Graph graph_of(const TiledProduct& product, ir::DType dtype, Turned turned);
 
 /// The names of Hopper's tiles, in the order of ops/gemm/tiles.def.
 std::vector<std::string> hopper_tiles();

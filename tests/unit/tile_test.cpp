@@ -68,15 +68,17 @@ TEST(Tile, icodes_say_which_tile_type_and_layout) {
   std::set<std::uint16_t> seen;
   for (const auto& [tile, name] : names)
     for (const bool f16 : {false, true})
-      for (const bool n_major : {false, true}) {
-        const std::uint16_t icode = icode_of(tile, f16, n_major);
+      for (const auto& [m_major, n_major] : {std::pair{false, false}, {false, true}, {true, false}, {true, true}}) {
+        const std::uint16_t icode = icode_of(tile, f16, n_major, m_major);
         const Kind kind(icode);
         EXPECT_TRUE(seen.insert(icode).second);
         EXPECT_TRUE(is_product(icode) && !kind.general && !kind.exact);
         EXPECT_EQ(kind.tile, tile);
         EXPECT_EQ(kind.f16, f16);
+        EXPECT_EQ(kind.m_major, m_major);
         EXPECT_EQ(kind.n_major, n_major);
-        EXPECT_EQ(icode_name(icode), name + (f16 ? "_f16" : "_bf16") + (n_major ? "_nmajor" : "_kmajor"));
+        EXPECT_EQ(icode_name(icode),
+                  name + (f16 ? "_f16" : "_bf16") + (m_major ? "_mmajor" : "") + (n_major ? "_nmajor" : "_kmajor"));
       }
   EXPECT_TRUE(Kind(kIcode_gemm_general_f32).exact);
   EXPECT_TRUE(Kind(kIcode_gemm_general_f16).general && Kind(kIcode_gemm_general_f16).f16);

@@ -32,6 +32,7 @@ struct WgmmaOperands {
   const std::uint32_t* registers_a = nullptr;  // [4][32]; null: A from shared memory
   std::uint64_t descriptor_b;
   Half type;
+  bool m_major_a;
   bool n_major_b;
   bool accumulate;
 };

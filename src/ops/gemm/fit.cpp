@@ -31,14 +31,16 @@ Fault shapes_fault(const NodeRecord& record, const Kind& kind) {
   return std::nullopt;
 }
 
-/// Both operands lie in shared memory as rows of 64 elements with the 128-byte swizzle.
+/// Both operands come as boxes of 64 contiguous elements and so many lines, with the 128-byte swizzle.
 Fault maps_fault(const program::Program& program, const NodeRecord& record, const Kind& kind) {
   const Tile& tile = tile_of(kind.tile);
-  MapShape shape{.box = {kBlock, tile.rows}, .swizzle = program::Swizzle::b128, .broadcast = true};
-  if (Fault fault = map_fault(program, record, 0, shape)) return fault;
-  shape.box = {kBlock, kind.n_major ? tile.depth : tile.columns};
-  if (!kind.n_major) shape.dims = {2, 3, 1, 0};
-  return map_fault(program, record, 1, shape);
+  auto operand_fault = [&](int k, bool transposed, std::uint32_t lines) {
+    MapShape shape{.box = {kBlock, lines}, .swizzle = program::Swizzle::b128, .broadcast = true};
+    if (transposed) shape.dims = {2, 3, 1, 0};
+    return map_fault(program, record, k, shape);
+  };
+  if (Fault fault = operand_fault(0, kind.m_major, kind.m_major ? tile.depth : tile.rows)) return fault;
+  return operand_fault(1, !kind.n_major, kind.n_major ? tile.depth : tile.columns);
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ template <Tile kTile, class B>
 MK_DEVICE void bring(Context<B>& c, bool dependent) {
   static_assert(B::kPages == kPages && B::kPageBytes == kPageBytes);
   constexpr uint32_t kBlocksDeep = kTile.depth / kBlock;
-  const bool n_major = kind_of(c).n_major;
+  const bool m_major = kind_of(c).m_major, n_major = kind_of(c).n_major;
   bool with_a = false, with_b = false;
   own_operands(c, dependent, with_a, with_b);
   const uint32_t count = fills<kTile>(c), bytes = (with_a ? kTile.bytes_a() : 0) + (with_b ? kTile.bytes_b() : 0);
@@ -97,9 +97,13 @@ MK_DEVICE void bring(Context<B>& c, bool dependent) {
     }
     fill_stage(c, k, bytes);
     const uint32_t full = stage_full(c, k);
-    if (with_a && !c.aborted)
-      copy_boxes<kBlocksDeep>(c.base + page_a * B::kPageBytes + kTile.offset_a(stage), kTile.rows * kBlockRowBytes, a,
-                              depth, row, full);
+    if (with_a && !c.aborted) {
+      const uint32_t to = c.base + page_a * B::kPageBytes + kTile.offset_a(stage);
+      if (m_major)
+        copy_boxes<kTile.rows / kBlock>(to, kTile.depth * kBlockRowBytes, a, row, depth, full);
+      else
+        copy_boxes<kBlocksDeep>(to, kTile.rows * kBlockRowBytes, a, depth, row, full);
+    }
     if (with_b && !c.aborted) {
       const uint32_t to = c.base + page_b * B::kPageBytes;
       if (n_major)

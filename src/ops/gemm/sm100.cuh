@@ -33,11 +33,13 @@ MK_DEVICE void issue_chunk(const Context<B>& c, const Kind& kind, uint32_t instr
   const uint64_t b =
       kind.n_major ? n_major(at_b, Swizzle::k128B, kTile.depth * gemm::kBlockRowBytes) : k_major(at_b, Swizzle::k128B);
   const uint32_t step_b = kind.n_major ? 16 * gemm::kBlockRowBytes : 32;
+  const uint32_t step_a = kind.m_major ? 16 * gemm::kBlockRowBytes : 32;
   MK_ROLLED for (uint32_t half = 0; half < 2; ++half) {
-    const uint64_t a =
-        k_major(gemm::address_a<kTile>(c, pages, stage) + half * kHalfRows * gemm::kBlockRowBytes, Swizzle::k128B);
+    const uint32_t at_a = gemm::address_a<kTile>(c, pages, stage) + half * kHalfRows * gemm::kBlockRowBytes;
+    const uint64_t a = kind.m_major ? n_major(at_a, Swizzle::k128B, kTile.depth * gemm::kBlockRowBytes)
+                                    : k_major(at_a, Swizzle::k128B);
     MK_UNROLL for (uint32_t step = 0; step < kTile.depth / 16; ++step) ptx::tcgen05_mma_f16<1>(
-        d + half * kTile.columns, advance(a, step * 32), advance(b, step * step_b), instruction, k > 0 || step > 0);
+        d + half * kTile.columns, advance(a, step * step_a), advance(b, step * step_b), instruction, k > 0 || step > 0);
   }
 }
 
@@ -127,7 +129,7 @@ struct Gemm : Quiet {
     const Kind kind = gemm::kind_of(c);
     if (kind.general) return;
     const uint32_t instruction = megakittens::sm100::encode(megakittens::sm100::InstructionDescriptor{
-        .bf16 = !kind.f16, .trans_a = false, .trans_b = kind.n_major, .m = kHalfRows, .n = kTile.columns});
+        .bf16 = !kind.f16, .trans_a = kind.m_major, .trans_b = kind.n_major, .m = kHalfRows, .n = kTile.columns});
     const uint32_t count = gemm::fills<kTile>(c), d = tensor_memory(c);
     wait_accumulator_free_lane(c);
     MK_ROLLED for (uint32_t k = 0; k < count; ++k) {

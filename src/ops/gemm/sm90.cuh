@@ -29,28 +29,24 @@ MK_DEVICE auto with_tile(const Kind& kind, F&& f) {
   }
 }
 
-/// acc = A * B for the warpgroup's 64 rows. One loop a kind: with the kinds' products in branches of one loop the
-/// assembler serialises them (C7520). The first chunk stands before the
-/// loop because its first product overwrites the accumulators, which therefore need no zeros; the assembler must see
-/// that it never reads them, or it keeps them alive between instructions.
-template <class In, bool kTransB, class B>
+/// acc = A * B for the warpgroup's 64 rows. The first chunk stands before the loop because its first product overwrites
+/// the accumulators, which therefore need no zeros; the assembler must see that it never reads them, or it keeps them
+/// alive between instructions.
+template <class In, bool kTransA, bool kTransB, class B>
 MK_DEVICE void multiply(Context<B>& c, bool staged, Lanes<float> (&acc)[kSums<kWhole>]) {
-  using namespace megakittens::sm90;
-  using device::Swizzle;
-  constexpr uint32_t kStepB = kTransB ? k_step_n_major(Swizzle::k128B) : k_step_k_major();
   const uint32_t warpgroup = c.warp / 4, count = gemm::fills<kWhole>(c);
   auto chunk = [&](uint32_t k, bool first) MK_INLINE {
     wait_stage_full_warp(c, k);
     const uint32_t stage = k % kWhole.stages;
-    const uint32_t pages = c.page_map(), at_b = gemm::address_b<kWhole>(c, pages, stage);
-    const uint64_t a =
-        k_major(gemm::address_a<kWhole>(c, pages, stage) + warpgroup * (kWhole.bytes_a() / 2), Swizzle::k128B);
-    const uint64_t b =
-        kTransB ? n_major(at_b, Swizzle::k128B, kWhole.depth * gemm::kBlockRowBytes) : k_major(at_b, Swizzle::k128B);
+    const uint32_t pages = c.page_map();
+    const uint64_t a = operand_at<kTransA, kWhole.depth>(gemm::address_a<kWhole>(c, pages, stage) +
+                                                         warpgroup * (kWhole.bytes_a() / 2));
+    const uint64_t b = operand_at<kTransB, kWhole.depth>(gemm::address_b<kWhole>(c, pages, stage));
     ptx::wgmma_fence();  // row 25
     MK_UNROLL for (uint32_t step = 0; step < kWhole.depth / 16; ++step)
-        ptx::wgmma<In, static_cast<int>(kWhole.columns), kTransB>(acc, advance(a, step * k_step_k_major()),
-                                                                  advance(b, step * kStepB), !first || step > 0);
+        ptx::wgmma<In, static_cast<int>(kWhole.columns), kTransB, kTransA>(
+            acc, megakittens::sm90::advance(a, step * kStepBytes<kTransA>),
+            megakittens::sm90::advance(b, step * kStepBytes<kTransB>), !first || step > 0);
     ptx::wgmma_commit_group();
   };
   chunk(0, true);
@@ -150,17 +146,8 @@ struct Gemm : Quiet {
     wait_stage_full_warp(c, 0);
     if (c.aborted) epilogue.add = false;
     epilogue.prefetch_before();
-    if (kind.n_major) {
-      if (kind.f16)
-        multiply<device::F16, true>(c, !epilogue.usable, acc);
-      else
-        multiply<device::Bf16, true>(c, !epilogue.usable, acc);
-    } else {
-      if (kind.f16)
-        multiply<device::F16, false>(c, !epilogue.usable, acc);
-      else
-        multiply<device::Bf16, false>(c, !epilogue.usable, acc);
-    }
+    with_operands(kind, [&]<class In, bool kTransA, bool kTransB>()
+                            MK_INLINE { multiply<In, kTransA, kTransB>(c, !epilogue.usable, acc); });
     if (!epilogue.usable) {
       staged::put<kWhole.staging_pages()>(c, part.column, acc);
       return false;

@@ -40,14 +40,16 @@ struct Copies {
   }
 
   /// Copies into every stage (row 1); the first has been waited for.
-  template <bool kWithA, bool kWithB, bool kNMajor, class B>
+  template <bool kWithA, bool kMMajor, bool kWithB, bool kNMajor, class B>
   MK_DEVICE void run(Context<B>& c) const {
     uint32_t k = 0, stage = 0;
     int32_t depth = 0;
     MK_ROLLED while (!c.aborted) {
       fill_stage(c, k, (kWithA ? kPartBytes : 0) + (kWithB ? kPartBytes : 0));
       const uint32_t full = stage_full(c, k), to = gemm::address_b<kTile>(c, pages, stage);
-      if constexpr (kWithA) gemm::copy_boxes<kBlocksDeep>(to + kTile.offset_a(stage), kBlockBytes, a, depth, row, full);
+      const uint32_t to_a = to + kTile.offset_a(stage);
+      if constexpr (kWithA && kMMajor) gemm::copy_boxes<1>(to_a, 0, a, row, depth, full);
+      if constexpr (kWithA && !kMMajor) gemm::copy_boxes<kBlocksDeep>(to_a, kBlockBytes, a, depth, row, full);
       if constexpr (kWithB && kNMajor) gemm::copy_boxes<1>(to, 0, b, column, depth, full);
       if constexpr (kWithB && !kNMajor) gemm::copy_boxes<kBlocksDeep>(to, kBlockBytes, b, depth, column, full);
       if (++k == count) return;
@@ -65,15 +67,19 @@ MK_DEVICE void bring_together(Context<B>& c, bool dependent) {
   gemm::own_operands(c, dependent, with_a, with_b);
   const Copies<kTile> copies(c);
   if (copies.count == 0) return;
-  const bool n_major = gemm::kind_of(c).n_major;
+  const bool m_major = gemm::kind_of(c).m_major, n_major = gemm::kind_of(c).n_major;
   copies.wait(c, 0, 0);
   // The first fill comes behind this: by it consumers have what the counters stand for, whichever operand that is
   // (rows 9 and 11).
   if (dependent && wait_counters(c, 0xff & ~program::kGuardWrite)) ptx::fence_proxy_async_global();
-  if (with_a && !with_b) return copies.template run<true, false, false>(c);
-  if (!with_b) return copies.template run<false, false, false>(c);
-  if (n_major) return with_a ? copies.template run<true, true, true>(c) : copies.template run<false, true, true>(c);
-  return with_a ? copies.template run<true, true, false>(c) : copies.template run<false, true, false>(c);
+  auto run = [&]<bool kWithA, bool kMMajor>() MK_INLINE {
+    if (!with_b) return copies.template run<kWithA, kMMajor, false, false>(c);
+    if (n_major) return copies.template run<kWithA, kMMajor, true, true>(c);
+    return copies.template run<kWithA, kMMajor, true, false>(c);
+  };
+  if (!with_a) return run.template operator()<false, false>();
+  if (m_major) return run.template operator()<true, true>();
+  return run.template operator()<true, false>();
 }
 
 }  // namespace megakittens::ops::sm90

@@ -53,6 +53,7 @@ template <class B>
 MK_DEVICE void run_general(Context<B>& c, const Kind& kind, int32_t first) {
   Lanes<float> sums[kGeneralPart / 2];
   MK_UNROLL for (uint32_t i = 0; i < kGeneralPart / 2; ++i) sums[i] = 0.0f;
+  ptx::keep_in_order(sums);
   if (kind.exact)
     exact::multiply<static_cast<int>(kGeneralPart)>(c, matrix_a(c), matrix_b(c), c.page_address(kGeneralPageA),
                                                     c.page_address(kGeneralPageB), sums, first);

@@ -1,7 +1,7 @@
 // Hopper's loop for all tiles but the largest. A warpgroup multiplies 64 rows and 64 of K a stage: its half of the
 // rows, or all of them and its half of the stage's K, so that small products keep more SMs busy and the loading lane
-// keeps up. In a stage: A as blocks of 64 k, all rows each. B K-major as blocks of 64 k, all columns each; N-major as
-// blocks of 64 columns, all k each.
+// keeps up. In a stage: A K-major as blocks of 64 k, all rows each; M-major as blocks of 64 rows, all k each. B K-major
+// as blocks of 64 k, all columns each; N-major as blocks of 64 columns, all k each.
 #pragma once
 
 #include "device/arch/sm90/descriptor.cuh"
@@ -42,23 +42,53 @@ MK_DEVICE void release_stage(Context<B>& c, uint32_t k, uint32_t count, bool sta
   });
 }
 
-/// sums += A * B over the warpgroup's part of every stage. The last stage is left to the caller to release.
-template <class In, bool kTransB, Tile kTile, class B>
-MK_DEVICE void multiply_part(Context<B>& c, bool staged, Lanes<float> (&sums)[kSums<kTile>]) {
+/// Descriptors of operands in a stage, A's 64 rows from `address` on, and the bytes from a step of 16 k to the next.
+template <bool kTrans, uint32_t kLines>
+MK_DEVICE uint64_t operand_at(uint32_t address) {
   using namespace megakittens::sm90;
-  using device::Swizzle;
+  if constexpr (kTrans) return n_major(address, device::Swizzle::k128B, kLines * gemm::kBlockRowBytes);
+  return k_major(address, device::Swizzle::k128B);
+}
+template <bool kTrans>
+inline constexpr uint32_t kStepBytes =
+    kTrans ? megakittens::sm90::k_step_n_major(device::Swizzle::k128B) : megakittens::sm90::k_step_k_major();
+
+/// Calls f with the instruction's element type, whether A lies M-major, and whether B lies N-major: a loop each,
+/// because the assembler serialises products of several kinds in branches of one (C7520).
+template <class F>
+MK_DEVICE void with_operands(const Kind& kind, F&& f) {
+  auto with_b = [&]<class In, bool kTransA>() MK_INLINE {
+    if (kind.n_major)
+      f.template operator()<In, kTransA, true>();
+    else
+      f.template operator()<In, kTransA, false>();
+  };
+  auto with_a = [&]<class In>() MK_INLINE {
+    if (kind.m_major)
+      with_b.template operator()<In, true>();
+    else
+      with_b.template operator()<In, false>();
+  };
+  if (kind.f16)
+    with_a.template operator()<device::F16>();
+  else
+    with_a.template operator()<device::Bf16>();
+}
+
+/// sums += A * B over the warpgroup's part of every stage. The last stage is left to the caller to release.
+template <class In, bool kTransA, bool kTransB, Tile kTile, class B>
+MK_DEVICE void multiply_part(Context<B>& c, bool staged, Lanes<float> (&sums)[kSums<kTile>]) {
   constexpr uint32_t kRowBytes = gemm::kBlockRowBytes;
-  constexpr uint32_t kStepB = kTransB ? k_step_n_major(Swizzle::k128B) : k_step_k_major();
-  // From what the lower warpgroup multiplies to what the upper one does: other rows, or other k of both operands.
+  // From what the lower warpgroup multiplies to what the upper one does: other rows, or other k of both operands. Of A
+  // either is the next block of 64 x 64.
   constexpr uint32_t kUpperA = kPartRows * kRowBytes;
   constexpr uint32_t kUpperB = !kTile.divided() ? 0 : (kTransB ? gemm::kBlock : kTile.columns) * kRowBytes;
   const uint32_t warpgroup = c.warp / 4, count = gemm::fills<kTile>(c), pages = c.page_map();
   auto a_of = [&](uint32_t stage) MK_INLINE {
-    return k_major(gemm::address_a<kTile>(c, pages, stage) + warpgroup * kUpperA, Swizzle::k128B);
+    return operand_at<kTransA, kTile.depth>(gemm::address_a<kTile>(c, pages, stage) + warpgroup * kUpperA);
   };
   auto b_of = [&](uint32_t stage) MK_INLINE {
-    const uint32_t at = gemm::address_b<kTile>(c, pages, stage) + warpgroup * kUpperB;
-    return kTransB ? n_major(at, Swizzle::k128B, kTile.depth * kRowBytes) : k_major(at, Swizzle::k128B);
+    return operand_at<kTransB, kTile.depth>(gemm::address_b<kTile>(c, pages, stage) + warpgroup * kUpperB);
   };
   uint32_t stage = 0;
   uint64_t a = a_of(stage), b = b_of(stage);
@@ -66,8 +96,9 @@ MK_DEVICE void multiply_part(Context<B>& c, bool staged, Lanes<float> (&sums)[kS
     wait_stage_full_warp(c, k);
     ptx::wgmma_fence();  // row 25
     MK_UNROLL for (uint32_t step = 0; step < gemm::kBlock / 16; ++step)
-        ptx::wgmma<In, static_cast<int>(kTile.columns), kTransB>(sums, advance(a, step * k_step_k_major()),
-                                                                 advance(b, step * kStepB), true);
+        ptx::wgmma<In, static_cast<int>(kTile.columns), kTransB, kTransA>(
+            sums, megakittens::sm90::advance(a, step * kStepBytes<kTransA>),
+            megakittens::sm90::advance(b, step * kStepBytes<kTransB>), true);
     ptx::wgmma_commit_group();
     // Found out while products run: between a full stage and its products every instruction counts.
     stage = stage + 1 == kTile.stages ? 0 : stage + 1;
@@ -86,17 +117,9 @@ MK_DEVICE void multiply_part(Context<B>& c, bool staged, Lanes<float> (&sums)[kS
 template <Tile kTile, class B>
 MK_DEVICE void multiply_part(Context<B>& c, const Kind& kind, bool staged, Lanes<float> (&sums)[kSums<kTile>]) {
   MK_UNROLL for (uint32_t i = 0; i < kSums<kTile>; ++i) sums[i] = 0.0f;
-  if (kind.n_major) {
-    if (kind.f16)
-      multiply_part<device::F16, true, kTile>(c, staged, sums);
-    else
-      multiply_part<device::Bf16, true, kTile>(c, staged, sums);
-  } else {
-    if (kind.f16)
-      multiply_part<device::F16, false, kTile>(c, staged, sums);
-    else
-      multiply_part<device::Bf16, false, kTile>(c, staged, sums);
-  }
+  ptx::keep_in_order(sums);  // here, once, and not before each of the loops
+  with_operands(kind, [&]<class In, bool kTransA, bool kTransB>()
+                          MK_INLINE { multiply_part<In, kTransA, kTransB, kTile>(c, staged, sums); });
 }
 
 /// Sends half of the sums, from number kFirst on, to the partner warp, w +- 4. Sixteen bytes a lane and turn.

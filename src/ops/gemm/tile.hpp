@@ -139,7 +139,8 @@ struct Kind {
   bool general;
   bool exact;  ///< fp32
   bool f16;
-  bool n_major;   ///< B
+  bool m_major;   ///< A lies so, not K-major
+  bool n_major;   ///< B, likewise
   TileName tile;  ///< means nothing where general
 
   constexpr explicit Kind(uint32_t icode) {
@@ -147,12 +148,14 @@ struct Kind {
     general = icode < kFirstTileIcode;
     exact = icode == kIcode_gemm_general_f32;
     f16 = general ? icode == kIcode_gemm_general_f16 : number % 4 >= 2;
+    m_major = !general && number >= 4 * kTileCount;
     n_major = !general && number % 2 == 1;
-    tile = static_cast<TileName>(number / 4);
+    tile = static_cast<TileName>(number / 4 % kTileCount);
   }
 };
-constexpr uint16_t icode_of(TileName tile, bool f16, bool n_major) {
-  return static_cast<uint16_t>(kFirstTileIcode + 4 * static_cast<uint32_t>(tile) + (f16 ? 2 : 0) + (n_major ? 1 : 0));
+constexpr uint16_t icode_of(TileName tile, bool f16, bool n_major, bool m_major = false) {
+  const uint32_t place = static_cast<uint32_t>(tile) + (m_major ? kTileCount : 0);
+  return static_cast<uint16_t>(kFirstTileIcode + 4 * place + (f16 ? 2 : 0) + (n_major ? 1 : 0));
 }
 
 }  // namespace megakittens::ops::gemm

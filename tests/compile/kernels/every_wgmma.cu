@@ -4,7 +4,7 @@
 using namespace megakittens;
 using namespace megakittens::device;
 
-template <class In, int N, bool TransB, bool Registers>
+template <class In, int N, bool TransB, bool Registers, bool TransA = false>
 __global__ void __launch_bounds__(128, 1) product(float* out, uint64_t a, uint64_t b, int steps) {
   Lanes<float> d[N / 2];
   for (int i = 0; i < N / 2; i++) d[i] = 0;
@@ -16,7 +16,7 @@ __global__ void __launch_bounds__(128, 1) product(float* out, uint64_t a, uint64
     if constexpr (Registers)
       ptx::wgmma_a_registers<In, N, TransB>(d, registers, b + k, true);
     else
-      ptx::wgmma<In, N, TransB>(d, a + k, b + k, k > 0);
+      ptx::wgmma<In, N, TransB, TransA>(d, a + k, b + k, k > 0);
     ptx::wgmma_commit_group();
     ptx::wgmma_wait_group<0>();
   }
@@ -27,7 +27,9 @@ __global__ void __launch_bounds__(128, 1) product(float* out, uint64_t a, uint64
 #define MK_PRODUCTS(In, N)                                                                \
   template __global__ void product<In, N, false, false>(float*, uint64_t, uint64_t, int); \
   template __global__ void product<In, N, true, false>(float*, uint64_t, uint64_t, int)
-#define MK_REGISTER_PRODUCTS(In, N)                                                      \
+#define MK_OTHER_PRODUCTS(In, N)                                                      \
+  template __global__ void product<In, N, false, false, true>(float*, uint64_t, uint64_t, int); \
+  template __global__ void product<In, N, true, false, true>(float*, uint64_t, uint64_t, int);  \
   template __global__ void product<In, N, false, true>(float*, uint64_t, uint64_t, int); \
   template __global__ void product<In, N, true, true>(float*, uint64_t, uint64_t, int)
 
@@ -45,9 +47,9 @@ MK_PRODUCTS(F16, 64);
 MK_PRODUCTS(F16, 128);
 MK_PRODUCTS(F16, 192);
 MK_PRODUCTS(F16, 256);
-MK_REGISTER_PRODUCTS(Bf16, 64);
-MK_REGISTER_PRODUCTS(Bf16, 128);
-MK_REGISTER_PRODUCTS(Bf16, 256);
-MK_REGISTER_PRODUCTS(F16, 64);
-MK_REGISTER_PRODUCTS(F16, 128);
-MK_REGISTER_PRODUCTS(F16, 256);
+MK_OTHER_PRODUCTS(Bf16, 64);
+MK_OTHER_PRODUCTS(Bf16, 128);
+MK_OTHER_PRODUCTS(Bf16, 256);
+MK_OTHER_PRODUCTS(F16, 64);
+MK_OTHER_PRODUCTS(F16, 128);
+MK_OTHER_PRODUCTS(F16, 256);

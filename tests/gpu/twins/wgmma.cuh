@@ -54,12 +54,15 @@ MK_DEVICE void load_fragments(const Parameters& p, uint32_t k, Lanes<uint32_t> (
   ptx::keep_in_order(fragments);
 }
 
-template <class In, int N, bool TransB, bool Registers>
+/// Where A lies: in shared memory, K contiguous or M, or in registers.
+enum class From { k_major, m_major, registers };
+
+template <class In, int N, bool TransB, From kFrom>
 MK_DEVICE void product(const Parameters& p) {
   constexpr uint32_t kGroup = N > 128 ? 1 : 4;  // four steps of the largest do not fit into the registers
   const Swizzle swizzle = static_cast<Swizzle>(p.a);
   const uint32_t a = ptx::dynamic_shared_base(), b = a + kBytesA;
-  fill_operand(p, 0, kProductM, kProductK, false, a);
+  fill_operand(p, 0, kProductM, kProductK, kFrom == From::m_major, a);
   fill_operand(p, kBytesA, kProductK, N, !TransB, b);
   ptx::fence_proxy_async_shared_cta();
   ptx::bar_sync(1, 128);
@@ -75,25 +78,26 @@ MK_DEVICE void product(const Parameters& p) {
     const uint32_t start = page + (32 * k & ~(row_bytes - 1)) * lines + (32 * k & (row_bytes - 1));
     return sm90::k_major(start, swizzle, swizzle == Swizzle::kNone ? lines * row_bytes : 16);
   };
-  auto b_step = [&](uint32_t k) {
-    if constexpr (!TransB) return k_step(b, N, k);
-    const uint32_t start = b + k * sm90::k_step_n_major(swizzle), block = kProductK * row_bytes;
+  auto turned_step = [&](uint32_t page, uint32_t k) {
+    const uint32_t start = page + k * sm90::k_step_n_major(swizzle), block = kProductK * row_bytes;
     // Without a swizzle the two offsets change their roles, which n_major does not say.
     if (swizzle == Swizzle::kNone) return sm90::encode({start, swizzle_atom_bytes(swizzle), block, 0, swizzle});
     return sm90::n_major(start, swizzle, block);
   };
+  auto b_step = [&](uint32_t k) { return TransB ? turned_step(b, k) : k_step(b, N, k); };
+  auto a_step = [&](uint32_t k) { return kFrom == From::m_major ? turned_step(a, k) : k_step(a, kProductM, k); };
   Lanes<uint32_t> fragments[kGroup][4];
   MK_ROLLED for (uint32_t group = 0; group < 4; group += kGroup) {
-    if constexpr (Registers) {
+    if constexpr (kFrom == From::registers) {
       MK_UNROLL for (uint32_t k = 0; k < kGroup; k++) load_fragments(p, group + k, fragments[k]);
     }
     ptx::wgmma_fence();
     MK_UNROLL for (uint32_t i = 0; i < kGroup; i++) {
       const uint32_t k = group + i;
-      if constexpr (Registers)
+      if constexpr (kFrom == From::registers)
         ptx::wgmma_a_registers<In, N, TransB>(d, fragments[i], b_step(k), k > 0 || p.b != 0);
       else
-        ptx::wgmma<In, N, TransB>(d, k_step(a, kProductM, k), b_step(k), k > 0 || p.b != 0);
+        ptx::wgmma<In, N, TransB, kFrom == From::m_major>(d, a_step(k), b_step(k), k > 0 || p.b != 0);
     }
     ptx::wgmma_commit_group();
     ptx::wgmma_wait_group<0>();
@@ -105,13 +109,15 @@ MK_DEVICE void product(const Parameters& p) {
   }
 }
 
-/// X(type's name, type, N, how B lies, TransB, where A lies, Registers)
-#define MK_TWIN_PRODUCTS_OF(X, NAME, IN, N)    \
-  X(NAME, IN, N, k_major, false, shared, false) \
-  X(NAME, IN, N, n_major, true, shared, false)
-#define MK_TWIN_PRODUCTS_REGISTERS(X, NAME, IN, N)  \
-  X(NAME, IN, N, k_major, false, registers, true) \
-  X(NAME, IN, N, n_major, true, registers, true)
+/// X(type's name, type, N, how B lies, TransB, where A lies)
+#define MK_TWIN_PRODUCTS_OF(X, NAME, IN, N) \
+  X(NAME, IN, N, k_major, false, k_major)   \
+  X(NAME, IN, N, n_major, true, k_major)
+#define MK_TWIN_PRODUCTS_ELSEWHERE(X, NAME, IN, N) \
+  X(NAME, IN, N, k_major, false, m_major)          \
+  X(NAME, IN, N, n_major, true, m_major)           \
+  X(NAME, IN, N, k_major, false, registers)        \
+  X(NAME, IN, N, n_major, true, registers)
 #define MK_TWIN_PRODUCTS(X, NAME, IN)        \
   MK_TWIN_PRODUCTS_OF(X, NAME, IN, 8)        \
   MK_TWIN_PRODUCTS_OF(X, NAME, IN, 16)       \
@@ -120,13 +126,13 @@ MK_DEVICE void product(const Parameters& p) {
   MK_TWIN_PRODUCTS_OF(X, NAME, IN, 128)      \
   MK_TWIN_PRODUCTS_OF(X, NAME, IN, 192)      \
   MK_TWIN_PRODUCTS_OF(X, NAME, IN, 256)      \
-  MK_TWIN_PRODUCTS_REGISTERS(X, NAME, IN, 64)  \
-  MK_TWIN_PRODUCTS_REGISTERS(X, NAME, IN, 128) \
-  MK_TWIN_PRODUCTS_REGISTERS(X, NAME, IN, 256)
+  MK_TWIN_PRODUCTS_ELSEWHERE(X, NAME, IN, 64)  \
+  MK_TWIN_PRODUCTS_ELSEWHERE(X, NAME, IN, 128) \
+  MK_TWIN_PRODUCTS_ELSEWHERE(X, NAME, IN, 256)
 
-#define MK_PRODUCT(NAME, IN, N, LAYOUT, TRANS, FROM, REGISTERS)    \
-  MK_TWIN(twin_wgmma_##NAME##_##N##_##LAYOUT##_##FROM, 128) {      \
-    product<IN, N, TRANS, REGISTERS>(p);                           \
+#define MK_PRODUCT(NAME, IN, N, LAYOUT, TRANS, FROM)          \
+  MK_TWIN(twin_wgmma_##NAME##_##N##_##LAYOUT##_##FROM, 128) { \
+    product<IN, N, TRANS, From::FROM>(p);                     \
   }
 MK_TWIN_PRODUCTS(MK_PRODUCT, bf16, Bf16)
 MK_TWIN_PRODUCTS(MK_PRODUCT, f16, F16)

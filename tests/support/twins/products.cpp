@@ -71,7 +71,7 @@ void add_products(std::vector<TwinCase>& cases, const std::string& kernel, void 
 
 std::vector<TwinCase> product_twins() {
   std::vector<TwinCase> cases;
-#define MK_CASES(NAME, IN, N, LAYOUT, TRANS, FROM, REGISTERS)                         \
+#define MK_CASES(NAME, IN, N, LAYOUT, TRANS, FROM)                         \
   add_products<device::IN>(cases, "twin_wgmma_" #NAME "_" #N "_" #LAYOUT "_" #FROM,   \
                            twins::twin_wgmma_##NAME##_##N##_##LAYOUT##_##FROM, N, TRANS);
   MK_TWIN_PRODUCTS(MK_CASES, bf16, Bf16)

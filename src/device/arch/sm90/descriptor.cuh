@@ -31,14 +31,14 @@ constexpr MatrixDescriptor decode(uint64_t word) {
           mode == 0 ? Swizzle::kNone : static_cast<Swizzle>(4 - mode)};
 }
 
-/// K contiguous, rows of swizzle_row_bytes: A always, B without TransB. Eight rows are one atom and follow each other.
-/// Without a swizzle the tile is core matrices of 8 x 16 bytes, `leading_offset` apart along K.
+/// K contiguous, rows of swizzle_row_bytes: A without TransA, B without TransB. Eight rows are one atom and follow each
+/// other. Without a swizzle the tile is core matrices of 8 x 16 bytes, `leading_offset` apart along K.
 constexpr uint64_t k_major(uint32_t address, Swizzle swizzle, uint32_t leading_offset = 16) {
   return encode({address, leading_offset, swizzle_atom_bytes(swizzle), 0, swizzle});
 }
 
-/// N (or M) contiguous: B with TransB. Blocks of swizzle_row_bytes / 2 elements of N lie `leading_offset` bytes apart,
-/// each with its k one under the other in rows of swizzle_row_bytes.
+/// N (or M) contiguous: B with TransB, A with TransA. Blocks of swizzle_row_bytes / 2 elements of N lie
+/// `leading_offset` bytes apart, each with its k one under the other in rows of swizzle_row_bytes.
 constexpr uint64_t n_major(uint32_t address, Swizzle swizzle, uint32_t leading_offset) {
   return encode({address, leading_offset, swizzle_atom_bytes(swizzle), 0, swizzle});
 }

@@ -37,12 +37,12 @@ static_assert(sizeof(Lanes<float>) == 32 * sizeof(float));
 
 }  // namespace detail
 
-template <class In, int N, bool TransB>
+template <class In, int N, bool TransB, bool TransA = false>
 inline void wgmma(Lanes<float> (&d)[N / 2], uint64_t descriptor_a, uint64_t descriptor_b, bool accumulate) {
   static_assert(kSame<In, Bf16> || kSame<In, F16>);
   static_assert(N == 8 || N == 16 || N == 32 || N == 64 || N == 128 || N == 192 || N == 256);
   host::require_whole_warp("wgmma");
-  host::wgmma({d[0].v, N, descriptor_a, nullptr, descriptor_b, detail::kHalf<In>, TransB, accumulate});
+  host::wgmma({d[0].v, N, descriptor_a, nullptr, descriptor_b, detail::kHalf<In>, TransA, TransB, accumulate});
 }
 template <class In, int N, bool TransB>
 inline void wgmma_a_registers(Lanes<float> (&d)[N / 2], const Lanes<uint32_t> (&a)[4], uint64_t descriptor_b,
@@ -50,7 +50,7 @@ inline void wgmma_a_registers(Lanes<float> (&d)[N / 2], const Lanes<uint32_t> (&
   static_assert(kSame<In, Bf16> || kSame<In, F16>);
   static_assert(N == 64 || N == 128 || N == 256);
   host::require_whole_warp("wgmma");
-  host::wgmma({d[0].v, N, 0, a[0].v, descriptor_b, detail::kHalf<In>, TransB, accumulate});
+  host::wgmma({d[0].v, N, 0, a[0].v, descriptor_b, detail::kHalf<In>, false, TransB, accumulate});
 }
 
 }  // namespace megakittens::ptx
