@@ -143,8 +143,11 @@ class Evaluator {
       for (float& element : values) element = round_to(value.tensor.dtype, element);
     if (value.mutation)
       scatter(storage(id), value.mutation->view, values);
-    else
+    else if (value.tensor.is_contiguous())
       storage(id) = std::move(values);
+    else
+      scatter(storage(id) = std::vector<float>(static_cast<std::size_t>(value.tensor.span())),
+              View::whole(value.tensor), values);
   }
 
   const Graph& graph_;

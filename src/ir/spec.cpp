@@ -112,6 +112,9 @@ std::string views_fit(const Graph& graph) {
   for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
     if (!is_value(graph, graph.outputs[i].value))
       return fmt::format("output {} names value {} of {}", i, graph.outputs[i].value, graph.values.size());
+    const Value& returned = graph.value(graph.outputs[i].value);
+    if (returned.producer != -1 && !returned.mutation && !returned.tensor.is_contiguous())
+      return fmt::format("output {} '{}' is not dense", i, returned.name);
     if (std::string fault = fits(graph.outputs[i].view, graph.value(graph.outputs[i].value).tensor); !fault.empty())
       return fmt::format("output {}: {}", i, fault);
   }
@@ -122,8 +125,8 @@ std::string mutations_are_versions(const Graph& graph) {
   std::set<ValueId> replaced;
   for (const Value& value : graph.values) {
     if (!value.mutation) {
-      if (value.producer != -1 && value.tensor.strides != contiguous_strides(value.tensor.shape))
-        return fmt::format("value '{}' is not dense", value.name);
+      if (value.producer != -1 && !value.tensor.is_row_major())
+        return fmt::format("value '{}' is not row-major", value.name);
       continue;
     }
     const Mutation& mutation = *value.mutation;

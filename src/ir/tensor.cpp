@@ -49,6 +49,15 @@ bool Tensor::is_contiguous() const {
   return true;
 }
 
+bool Tensor::is_row_major() const {
+  std::int64_t step = 1;
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    if (shape[i] != 1 && (strides[i] < step || (i + 1 == shape.size() && strides[i] != 1))) return false;
+    step = std::max(strides[i], step) * std::max<std::int64_t>(shape[i], 1);
+  }
+  return true;
+}
+
 std::string to_string(const Device& device) {
   constexpr std::string_view kKinds[] = {"any", "cpu", "cuda"};
   const std::string_view kind = kKinds[static_cast<std::size_t>(device.kind)];

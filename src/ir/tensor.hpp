@@ -31,7 +31,8 @@ std::string to_string(const Device& device);
 /// The inverse. Throws FormatError naming the text and what is known.
 Device parse_device(std::string_view text);
 
-/// Strides are in elements. A node's output is dense row-major; an input may have any non-negative strides.
+/// Strides are in elements. A node's output is row-major, dense but for gaps that a pass puts between rows; an input
+/// may have any non-negative strides.
 struct Tensor {
   DType dtype = DType::bf16;
   Extents shape;
@@ -44,6 +45,8 @@ struct Tensor {
   /// Elements from the first to one past the last that the strides reach; 0 where a dimension is 0.
   std::int64_t span() const;
   bool is_contiguous() const;
+  /// The last dimension is contiguous and each other one steps over all that the next one holds, or further.
+  bool is_row_major() const;
   bool operator==(const Tensor&) const = default;
 };
 

@@ -5,34 +5,6 @@
 namespace megakittens::passes {
 namespace {
 
-/// What `outer`, a view of a dense tensor that holds `inner`'s elements in row-major order, shows of the storage that
-/// `inner` shows; empty where that is no view of ours.
-std::optional<ir::View> composed(const ir::View& outer, const ir::View& inner) {
-  const ir::Extents steps = ir::contiguous_strides(inner.sizes);
-  if (inner.elements() == 0 || outer.elements() == 0) return std::nullopt;
-  ir::View result{.offset = inner.offset, .sizes = outer.sizes, .strides = ir::Extents(outer.sizes.size(), 0)};
-  ir::Extents start(inner.sizes.size());
-  std::int64_t rest = outer.offset;
-  for (std::size_t d = 0; d < steps.size(); ++d) {
-    start[d] = rest / steps[d];
-    rest %= steps[d];
-    result.offset += start[d] * inner.strides[d];
-  }
-  std::vector<bool> used(inner.sizes.size());
-  for (std::size_t v = 0; v < outer.sizes.size(); ++v) {
-    if (outer.sizes[v] == 1 || outer.strides[v] == 0) continue;
-    // The one dimension along which this steps, without leaving it.
-    std::size_t d = 0;
-    while (d < steps.size() && (used[d] || outer.strides[v] % steps[d] != 0 ||
-                                start[d] + (outer.sizes[v] - 1) * (outer.strides[v] / steps[d]) >= inner.sizes[d]))
-      ++d;
-    if (d == steps.size()) return std::nullopt;
-    used[d] = true;
-    result.strides[v] = outer.strides[v] / steps[d] * inner.strides[d];
-  }
-  return result;
-}
-
 /// What the copy's only reader would be without it.
 std::optional<ir::Node> reader_without(const ir::Graph& graph, const ir::Node& copy, const ir::Node& reader) {
   ir::Node without = reader;

@@ -20,6 +20,10 @@ struct Uses {
   bool is_written_between(const ir::Graph& graph, ir::ValueId id, int from, int to) const;
 };
 
+/// What `outer`, a view of a dense tensor that holds `inner`'s elements in row-major order, shows of the storage that
+/// `inner` shows; empty where that is no view of ours.
+std::optional<ir::View> composed(const ir::View& outer, const ir::View& inner);
+
 /// A node of the list that is being rewritten; empty where it was dropped.
 using Nodes = std::vector<std::optional<ir::Node>>;
 Nodes nodes_of(const ir::Graph& graph);

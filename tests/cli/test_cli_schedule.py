@@ -76,7 +76,7 @@ def test_dump_prints_the_graph_behind_a_pass(graph):
     text = megakittens("schedule", graph, "--dump", "fuse_pointwise").stdout
     assert text.count("behind ") == 1 and "behind fuse_pointwise (" in text
     every = megakittens("schedule", graph, "--dump", "all").stdout
-    passes = ("fold_constants", "fold_copies", "fuse_pointwise", "merge_equal_nodes")
+    passes = ("fold_constants", "fold_copies", "fuse_pointwise", "pad_operands", "merge_equal_nodes")
     assert [every.index(f"behind {name} (") for name in passes] == sorted(every.index(f"behind {name} (") for name in passes)
     assert "behind fuse" not in megakittens("schedule", graph, "--dump", "all", "--fusion", "off").stdout
     assert "unknown pass 'fuse'; known are fold_constants, fold_copies" in error("schedule", graph, "--dump", "fuse")
@@ -120,7 +120,7 @@ def test_binary_and_text_programs_hold_the_same(graph, tmp_path):
         (["--cluster", "3"], "--cluster takes a whole number from 1 to 2, not '3'"),
         (["--sms", "5"], "5 SMs"),
         (["--sm", "5"], "unknown option '--sm' of 'schedule'; known are"),
-        (["--jsno"], "--tiling, --numerics, --folding, --views, --fusion, --merging, --dump, --json"),
+        (["--jsno"], "--tiling, --numerics, --folding, --views, --fusion, --padding, --merging, --dump, --json"),
         (["second.json"], "'schedule' takes no further argument 'second.json'"),
         (["-o", "no/such/folder/p.mkp"], "cannot write 'no/such/folder/p.mkp': No such file or directory"),
     ],

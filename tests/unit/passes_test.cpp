@@ -105,9 +105,55 @@ TEST(Passes, a_copy_stays_where_its_source_changes_or_others_need_it) {
   EXPECT_EQ(fold_copies(r.build(), {}).nodes.size(), 2u);
 
   Builder t;  // the product's tiles cannot come from it by bulk copies
-  const Handle a = t.input("a", DType::bf16, {128, 64}), w = t.input("w", DType::bf16, {128, 64});
-  t.output(t.matmul(t.copy({a.value, a.view.transpose(0, 1)}), w));
+  const Handle a = t.input("a", DType::bf16, {64, 256}), w = t.input("w", DType::bf16, {128, 64});
+  t.output(t.matmul(t.copy({a.value, a.view.slice(1, 0, 256, 2)}), w));
   EXPECT_EQ(fold_copies(t.build(), {}).nodes.size(), 2u);
+}
+
+TEST(Passes, operands_without_tensor_maps_are_copied_into_padded_rows) {
+  Builder b;
+  const Handle x = b.input("x", DType::bf16, {40, 35}), w = b.input("w", DType::bf16, {35, 24});
+  const Handle t = b.input("t", DType::bf16, {35, 41});  // shown transposed: its M is contiguous
+  b.output(b.matmul(x, w));
+  b.output(b.matmul({t.value, t.view.transpose(0, 1)}, w));
+  const Graph graph = b.build(), padded = pad_operands(graph, {});
+  EXPECT_THAT(ops_of(padded), ElementsAre("copy", "matmul", "copy", "matmul"));
+  EXPECT_EQ(padded.value(padded.nodes[0].outputs[0]).tensor.strides, (ir::Extents{40, 1}));
+  EXPECT_EQ(padded.value(padded.nodes[2].outputs[0]).tensor.strides, (ir::Extents{48, 1}));
+  EXPECT_EQ(padded.nodes[3].operands[0].view.strides, (ir::Extents{1, 48}));
+  expect_same_values(graph, padded);
+  EXPECT_EQ(pad_operands(padded, {}), padded);
+}
+
+TEST(Passes, a_product_between_products_writes_padded_rows_itself) {
+  Builder b;
+  const Handle x = b.input("x", DType::bf16, {40, 64}), w = b.input("w", DType::bf16, {64, 35});
+  const Handle u = b.input("u", DType::bf16, {24, 35}), h = b.matmul(x, w);
+  b.output(b.matmul(h, {u.value, u.view.transpose(0, 1)}));
+  const Graph graph = b.build(), padded = pad_operands(graph, {});
+  // The first product's w and the second one's u have no rows of whole 16 bytes; what lies between has them now.
+  EXPECT_THAT(ops_of(padded), ElementsAre("copy", "matmul", "copy", "matmul"));
+  EXPECT_EQ(padded.value(padded.nodes[1].outputs[0]).tensor.strides, (ir::Extents{40, 1}));
+  EXPECT_EQ(padded.nodes[3].operands[0].value, padded.nodes[1].outputs[0]);
+  expect_same_values(graph, padded);
+}
+
+TEST(Passes, what_the_caller_gets_stays_dense_and_broadcast_matrices_are_copied_once) {
+  Builder b;
+  const Handle x = b.input("x", DType::bf16, {3, 40, 64}), w = b.input("w", DType::bf16, {64, 35});
+  const Handle u = b.input("u", DType::bf16, {35, 24}), h = b.matmul(x, w);
+  b.output(h);
+  b.output(b.matmul(h, u));
+  const Graph graph = b.build(), padded = pad_operands(graph, {});
+  EXPECT_THAT(ops_of(padded), ElementsAre("copy", "matmul", "copy", "matmul"));
+  EXPECT_EQ(padded.value(padded.nodes[0].outputs[0]).tensor.elements(), 64 * 35);
+  EXPECT_TRUE(padded.value(padded.nodes[1].outputs[0]).tensor.is_contiguous());
+  EXPECT_EQ(padded.nodes[2].operands[0].value, padded.nodes[1].outputs[0]);
+  expect_same_values(graph, padded);
+
+  Graph returned = padded;  // rows with gaps are no caller's
+  returned.outputs[0] = {padded.nodes[2].outputs[0], padded.nodes[3].operands[0].view};
+  EXPECT_THROW(ir::verify(returned), FormatError);
 }
 
 TEST(Passes, equal_nodes_are_computed_once) {
@@ -153,7 +199,7 @@ TEST(Passes, each_has_a_switch_and_can_be_watched) {
     switch_pass(options, "fusoin", false);
     FAIL() << "no error";
   } catch (const OptionError& error) {
-    EXPECT_STREQ(error.what(), "unknown switch of a pass 'fusoin'; known are folding, views, fusion, merging");
+    EXPECT_STREQ(error.what(), "unknown switch of a pass 'fusoin'; known are folding, views, fusion, padding, merging");
   }
 }
 
