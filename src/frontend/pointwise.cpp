@@ -58,7 +58,12 @@ Results resolve_rsub(const Call& call) {
 Results resolve_div(const Call& call) {
   if (call.find(2, "rounding_mode") != nullptr)
     throw NotResolved("div with rounding_mode=" + call.text(2, "rounding_mode", "") + " is not supported");
-  return resolve_operation<PointwiseOp::div>(call);
+  const std::array<Symbol, 2> sides = promoted(call, Numbers::exact);
+  Chain chain(call);
+  const Ref a = chain.read(sides[0]), b = chain.read(sides[1]);
+  if (b.kind != Ref::Kind::constant) return chain.finish(chain.step(PointwiseOp::div, {a, b}));
+  // By a number PyTorch divides on a GPU by multiplying with its reciprocal.
+  return chain.finish(chain.step(PointwiseOp::mul, {a, Ref::constant(1.0F / static_cast<float>(b.value))}));
 }
 
 Results resolve_gelu(const Call& call) {

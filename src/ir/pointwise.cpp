@@ -144,6 +144,39 @@ std::string to_string(const PointwiseBody& body) {
   return fmt::format("{}-> {}", text, fmt::join(results, ", "));
 }
 
+bool is_exact(const PointwiseBody& body, int step, DType dtype, std::span<const DType> operands) {
+  const Step& made = body.steps[static_cast<std::size_t>(step)];
+  std::size_t first = 0;  // of the arguments that count
+  switch (made.op) {
+    case PointwiseOp::round:
+      if (made.dtype == dtype) return true;
+      break;
+    case PointwiseOp::where:
+      first = 1;
+      break;
+    case PointwiseOp::identity:
+    case PointwiseOp::neg:
+    case PointwiseOp::abs:
+    case PointwiseOp::relu:
+    case PointwiseOp::maximum:
+    case PointwiseOp::minimum:
+    case PointwiseOp::floor:
+      break;
+    default:
+      return operation_of(made.op).result == ResultRule::truth;
+  }
+  for (std::size_t i = first; i < made.args.size(); ++i) {
+    const Ref& ref = made.args[i];
+    const auto value = static_cast<float>(ref.value);
+    const bool exact = ref.kind == Ref::Kind::operand    ? operands[static_cast<std::size_t>(ref.index)] == dtype
+                       : ref.kind == Ref::Kind::step     ? is_exact(body, ref.index, dtype, operands)
+                       : ref.kind == Ref::Kind::constant ? round_to(dtype, value) == value
+                                                         : false;
+    if (!exact) return false;
+  }
+  return true;
+}
+
 float round_to(DType dtype, float value) {
   switch (dtype) {
     case DType::bf16:

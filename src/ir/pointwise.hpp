@@ -74,6 +74,10 @@ std::string to_string(const PointwiseBody& body);
 /// Throws InternalError where a reference is out of range.
 std::vector<float> evaluate(const PointwiseBody& body, const std::vector<float>& operands, float accumulator);
 
+/// Step `step` gives values of `dtype` without rounding: it chooses one of its arguments, or changes a sign or a
+/// fraction, and those are such values. `operands`: the types of what the body reads.
+bool is_exact(const PointwiseBody& body, int step, DType dtype, std::span<const DType> operands);
+
 /// One operation on one element, every operation but `round`; arguments past the arity are ignored.
 float apply(PointwiseOp op, float a, float b = 0, float c = 0);
 

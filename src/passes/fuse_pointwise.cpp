@@ -17,13 +17,14 @@ std::optional<PointwiseBody> body_or_accumulator(const ir::Node& node) {
 }
 
 /// Appends `consumer`'s steps to `producer`'s. `from[k]` says what consumer's operand k is now: the producer's result
-/// (-1) or an operand of the joint node.
+/// (-1) or an operand of the joint node. `operands`: the types of what the producer reads.
 PointwiseBody join(const PointwiseBody& producer, const PointwiseBody& consumer, const std::vector<int>& from,
-                   ir::DType between, Numerics numerics) {
+                   ir::DType between, std::span<const ir::DType> operands, Numerics numerics) {
   PointwiseBody joint{.steps = producer.steps};
   int result = producer.results[0];
   // What becomes bool is 0 or 1, and what becomes an integer is whole, whatever the numerics.
-  if (!ir::is_floating(between) || (numerics == Numerics::eager && between != ir::DType::f32)) {
+  const bool rounds = !ir::is_floating(between) || (numerics == Numerics::eager && between != ir::DType::f32);
+  if (rounds && !ir::is_exact(producer, result, between, operands)) {
     joint.steps.push_back({.op = ir::PointwiseOp::round, .args = {Ref::step(result)}, .dtype = between});
     result = static_cast<int>(joint.steps.size()) - 1;
   }
@@ -109,7 +110,9 @@ class Fuser {
         from.push_back(static_cast<int>(same - joint.operands.begin()));
       }
     }
-    joint.body = join(*first, body, from, graph_.value(between).tensor.dtype, options_.numerics);
+    std::vector<ir::DType> types;
+    for (const ir::Operand& operand : producer.operands) types.push_back(graph_.value(operand.value).tensor.dtype);
+    joint.body = join(*first, body, from, graph_.value(between).tensor.dtype, types, options_.numerics);
     return fits(joint, producer) ? std::optional(joint) : std::nullopt;
   }
 

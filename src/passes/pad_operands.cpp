@@ -55,9 +55,13 @@ class Padder {
       : graph_(graph), options_(options), uses_(graph), before_(graph.nodes.size()) {}
 
   ir::Graph run() {
+    std::vector<std::size_t> products;
     for (std::size_t n = 0; n < graph_.nodes.size(); ++n)
-      if (is_unsuited(graph_.nodes[n]))
-        for (std::size_t k = 0; k < 2; ++k) pad(n, k);
+      if (is_unsuited(graph_.nodes[n])) products.push_back(n);
+    // Producers first: a copy reads what is then settled.
+    for (const bool copies : {false, true})
+      for (const std::size_t n : products)
+        for (std::size_t k = 0; k < 2; ++k) pad(n, k, copies);
     return numbered_anew();
   }
 
@@ -72,39 +76,41 @@ class Padder {
     return ir::size_of(graph_.value(operand.value).tensor.dtype);
   }
 
-  void pad(std::size_t n, std::size_t k) {
+  void pad(std::size_t n, std::size_t k, bool copies) {
     const ir::Operand operand = graph_.nodes[n].operands[k];
     const Matrix matrix = matrix_of(operand.view, k);
-    if (is_aligned(matrix.view, bytes_of(operand)) || pads_producer(operand.value)) return;
-    put_copy_before(n, k, matrix);
+    if (is_aligned(matrix.view, bytes_of(operand))) return;
+    if (copies)
+      put_copy_before(n, k, matrix);
+    else
+      pad_producer(operand.value);
   }
 
   /// Lets the node that makes the value write padded rows. Only where products alone read it: what goes through rows
   /// element by element would be slower for it.
-  bool pads_producer(ir::ValueId id) {
+  void pad_producer(ir::ValueId id) {
     const ir::Value& value = graph_.value(id);
-    if (value.producer < 0 || uses_.returned[id] || !uses_.is_written_once(graph_, id)) return false;
+    if (value.producer < 0 || uses_.returned[id] || !uses_.is_written_once(graph_, id)) return;
     const ir::Node& producer = graph_.nodes[static_cast<std::size_t>(value.producer)];
-    if (producer.family != ir::Family::contraction && producer.family != ir::Family::copy) return false;
-    if (!value.tensor.is_contiguous()) return false;
+    if (producer.family != ir::Family::contraction && producer.family != ir::Family::copy) return;
+    if (!value.tensor.is_contiguous()) return;
     ir::Graph padded = graph_;
     ir::Tensor& tensor = padded.values[static_cast<std::size_t>(id)].tensor;
     tensor.strides = padded_strides(tensor.shape, ir::size_of(tensor.dtype));
     const ir::View rows = ir::View::whole(tensor);
     for (const int reader : uses_.readers[id]) {
       ir::Node& node = padded.nodes[static_cast<std::size_t>(reader)];
-      if (node.family != ir::Family::contraction) return false;
+      if (node.family != ir::Family::contraction) return;
       for (std::size_t k = 0; k < node.operands.size(); ++k) {
         if (node.operands[k].value != id) continue;
         std::optional<ir::View> view = composed(node.operands[k].view, rows);
-        if (!view) return false;
-        if (k < 2 && !is_aligned(matrix_of(*view, k).view, ir::size_of(tensor.dtype))) return false;
+        if (!view) return;
+        if (k < 2 && !is_aligned(matrix_of(*view, k).view, ir::size_of(tensor.dtype))) return;
         node.operands[k].view = std::move(*view);
       }
     }
-    if (type_of(padded, producer, options_).empty()) return false;
+    if (type_of(padded, producer, options_).empty()) return;
     graph_ = std::move(padded);
-    return true;
   }
 
   void put_copy_before(std::size_t n, std::size_t k, const Matrix& matrix) {

@@ -156,6 +156,32 @@ TEST(Passes, what_the_caller_gets_stays_dense_and_broadcast_matrices_are_copied_
   EXPECT_THROW(ir::verify(returned), FormatError);
 }
 
+TEST(Passes, a_value_that_a_padding_copy_reads_is_made_as_before) {
+  Builder b;
+  const Handle x = b.input("x", DType::bf16, {64, 64}), w = b.input("w", DType::bf16, {64, 20}), h = b.matmul(x, w);
+  // The left operand begins at an odd element, whatever h's pitch is.
+  b.output(b.matmul({h.value, h.view.slice(1, 1, 3)}, {h.value, h.view.slice(0, 0, 2)}));
+  const Graph graph = b.build(), padded = pad_operands(graph, {});
+  expect_same_values(graph, padded);
+}
+
+TEST(Passes, what_is_exact_is_not_rounded_between_operations) {
+  auto rounds = [](auto make) {
+    Builder b;
+    const Handle x = b.input("x", DType::bf16, {64});
+    b.output(make(b, x));
+    const Graph graph = b.build(), fused = fuse_pointwise(graph, {});
+    expect_same_values(graph, fused);
+    EXPECT_EQ(fused.nodes.size(), 1u);
+    return std::ranges::count(fused.nodes[0].body->steps, PointwiseOp::round, &ir::Step::op);
+  };
+  EXPECT_EQ(rounds([](Builder& b, Handle x) { return b.relu(b.neg(b.pointwise(PointwiseOp::abs, {x}))); }), 0);
+  EXPECT_EQ(rounds([](Builder& b, Handle x) { return b.relu(b.pointwise(PointwiseOp::minimum, b.neg(x), 2.5)); }), 0);
+  // 0.1 is no bf16, and a sum seldom is.
+  EXPECT_EQ(rounds([](Builder& b, Handle x) { return b.neg(b.pointwise(PointwiseOp::minimum, x, 0.1)); }), 1);
+  EXPECT_EQ(rounds([](Builder& b, Handle x) { return b.relu(b.neg(b.add(x, x))); }), 1);
+}
+
 TEST(Passes, equal_nodes_are_computed_once) {
   Builder b;
   const Handle x = b.input("x", DType::f32, {16, 16}), w = b.input("w", DType::f32, {16, 16});
