@@ -1,0 +1,82 @@
+// Device half of permutations, the same on every architecture. Every consumer warp moves tiles of its own, by ordinary
+// accesses: no warp waits for another. A tile's loads are on their way while the tile before leaves shared memory.
+#pragma once
+
+#include "ops/noop/device.cuh"
+#include "ops/permute/input.cuh"
+#include "ops/permute/output.cuh"
+
+namespace megakittens::ops {
+
+struct Permute : Quiet {
+  /// One stage without bytes hands the follower's acquire to the consumers (rows 8 and 10).
+  template <class B>
+  MK_DEVICE uint32_t ring_stages(const device::Context<B>&) const {
+    return 1;
+  }
+  template <class B>
+  MK_DEVICE void bring(device::Context<B>& c, bool dependent) const {
+    wait_stage_free(c, 0, device::kRingStages);
+    if (dependent) wait_counters(c, 0xff & ~program::kGuardWrite);
+    fill_stage(c, 0, 0);
+  }
+
+  template <class B>
+  MK_DEVICE void consume(device::Context<B>& c) const {
+    using namespace permute;
+    static_assert(kTilesOfPage * kTilePitch <= B::kPageBytes && kPages <= B::kPages);
+    static_assert(device::kConsumerWarps <= kTilesOfPage * kPages);
+    pass_pages_warp(c, kPages);
+    const uint32_t warp = device::warp_uniform(Lanes<uint32_t>(c.warp));
+    const Box box(c, warp);
+    uint32_t tiles = 1;
+    MK_UNROLL for (uint32_t d = 0; d < kRank; ++d) tiles *= static_cast<uint32_t>(c.index(kGrid + d));
+    const OperandSide input(c, 0, box), output(c, 1, box);
+    wait_stage_full_warp(c, 0);
+    wait_page_warp(c, warp / kTilesOfPage);
+
+    const uint32_t from_bytes = element_size(input.type), of_vector = 16 / from_bytes;
+    TileSide to{nullptr, 0, 0, 0};
+    bool full = false;  // shared memory holds the tile that goes there
+    MK_ROLLED for (uint32_t number = warp; !c.aborted; number += device::kConsumerWarps) {
+      const bool more = number < tiles;
+      const TileExtent part(c, box, more ? number : 0);
+      const TileSide from = input.tile(c, box, part);
+      const bool vectors = more && input.vectors(from, from_bytes, of_vector, 16);
+      const uint32_t rounds = vectors ? input.elements() / of_vector : 1;
+      MK_ROLLED for (uint32_t first = 0; first < rounds; first += kHeld * device::kWarpLanes) {
+        Words<4> held[kHeld];
+        MK_UNROLL for (uint32_t i = 0; i < kHeld; ++i) held[i] = Words<4>{};
+        if (vectors) load_vectors(box, input, from, from_bytes, first, held);
+        if (first == 0 && full) {
+          if (number == warp + device::kConsumerWarps) wait_writable_warp(c);
+          if (!c.aborted) store_tile(box, output, to);
+          ptx::syncwarp();
+        }
+        if (vectors) put_vectors(box, input, from_bytes, first, held);
+      }
+      if (!more) break;
+      if (!vectors) copy_elements(box, input, from, from_bytes);
+      if (input.type != output.type) {
+        ptx::syncwarp();
+        cast_tile(box, input.elements(), input.type, output.type);
+      }
+      ptx::syncwarp();
+      to = output.tile(c, box, part);
+      full = true;
+    }
+    device::speak_for_warp([&](uint32_t arrivals) { free_stage(c, 0, arrivals); });
+  }
+
+  /// Gives the tiles' pages on (row 3).
+  template <class B>
+  MK_DEVICE void consumed(device::Context<B>& c) const {
+    ptx::fence_proxy_async_shared_cta();
+    MK_ROLLED for (uint32_t lid = 0; lid < permute::kPages; ++lid) {
+      wait_page_warp(c, lid);
+      device::one_lane([&] { finish_page(c, lid, 1); });
+    }
+  }
+};
+
+}  // namespace megakittens::ops

@@ -1,0 +1,163 @@
+// Where a permutation's tiles lie: in the input, in the output, and in shared memory.
+#pragma once
+
+#include "device/vocabulary/context.cuh"
+#include "ops/permute/arguments.hpp"
+#include "ops/pointwise/values.cuh"
+
+namespace megakittens::ops::permute {
+
+inline constexpr uint32_t kRank = program::kMaxTileRank;
+
+/// See reciprocal_of.
+struct Divisor {
+  uint32_t by;
+  uint32_t reciprocal;
+
+  MK_DEVICE Divisor(const program::NodeRecord* record, Derived word, uint32_t divisor)
+      : by(divisor), reciprocal(device::constant(&record->reserved[word])) {}
+  MK_DEVICE Lanes<uint32_t> quotient(Lanes<uint32_t> x) const {
+    return device::convert<uint32_t>(device::convert<uint64_t>(x) * uint64_t{reciprocal} >> 31);
+  }
+};
+
+/// A place in a tile: `at` inside the run, then the row dimensions.
+struct Spot {
+  Lanes<uint32_t> at, x, y;
+};
+/// Place `number`, where runs and x have so many.
+MK_DEVICE Spot place_in(const Divisor& run, const Divisor& rows, Lanes<uint32_t> number) {
+  const Lanes<uint32_t> row = run.quotient(number), y = rows.quotient(row);
+  return {number - row * run.by, row - y * rows.by, y};
+}
+
+/// What all tiles of the instruction share, as far as it is used so often that registers should hold it.
+struct Box {
+  const program::NodeRecord* record;
+  Lanes<uint32_t> lane;
+  uint32_t shared;  ///< where this warp's tile lies
+  uint32_t arrival_pad, arrival_base;
+  Gather gather;
+
+  template <class B>
+  MK_DEVICE Box(const device::Context<B>& c, uint32_t warp) : record(c.launch.records + c.word(program::kWordNode)) {
+    // Unknown to the compiler, which else computes what depends on it before the interpreter's loop: registers that
+    // products then lack.
+    lane = device::shuffle_index(device::lane_index(), device::lane_index());
+    shared = c.page_address(warp / kTilesOfPage) + warp % kTilesOfPage * kTilePitch;
+    gather = gather_of(static_cast<uint32_t>(device::constant(&record->parameters[kGather])));
+    const bool cast = ((c.operand_word(0) ^ c.operand_word(1)) & 0xff) != 0;
+    arrival_pad = cast ? 31 : gather.pad;
+    arrival_base = shared + (cast ? kTilePitch / 2 : 0);
+  }
+  /// A tile's extent, and the bytes between neighbours in shared memory. kNone has one element.
+  MK_DEVICE uint32_t extent(uint32_t d) const { return half(kTileOuter, d); }
+  MK_DEVICE uint32_t stride(uint32_t d) const { return d == kNone ? 0 : half(kStridesOuter, d); }
+  /// Where byte `offset` of the tile arrives.
+  MK_DEVICE Lanes<uint32_t> arrival(Lanes<uint32_t> offset) const {
+    return offset + (offset >> arrival_pad << 4) + arrival_base;
+  }
+  /// Where it leaves from, padding aside.
+  MK_DEVICE Lanes<uint32_t> address(Lanes<uint32_t> offset) const {
+    return offset + (offset >> gather.pad << 4) + shared;
+  }
+
+ private:
+  MK_DEVICE uint32_t half(uint32_t parameter, uint32_t d) const {
+    return static_cast<uint32_t>(device::constant(&record->parameters[parameter + d / 2])) >> (16 * (d % 2)) & 0xffff;
+  }
+};
+
+/// One tile of the box.
+struct TileExtent {
+  uint32_t first[kRank];  ///< from the box's first element on
+  uint32_t valid[kRank];  ///< extents, cut at the box's end
+
+  template <class B>
+  MK_DEVICE TileExtent(const device::Context<B>& c, const Box& box, uint32_t number) {
+    MK_UNROLL for (uint32_t i = 0; i < kRank; ++i) {
+      const uint32_t d = kRank - 1 - i, grid = static_cast<uint32_t>(c.index(kGrid + d)), extent = box.extent(d);
+      const uint32_t rest = d == 0 ? 0 : number / grid;
+      first[d] = (number - rest * grid) * extent;
+      number = rest;
+      valid[d] = device::min(extent, static_cast<uint32_t>(c.index(kExtent + d)) - first[d]);
+    }
+  }
+  MK_DEVICE uint32_t inside(uint32_t d) const {
+    uint32_t extent = 1;
+    MK_UNROLL for (uint32_t i = 0; i < kRank; ++i) extent = i == d ? valid[i] : extent;
+    return extent;
+  }
+};
+
+/// Elements of one tile that lie inside the box.
+struct TileSide {
+  char* base;
+  uint32_t run;  ///< of a run
+  uint32_t x, y;
+
+  MK_DEVICE Lanes<bool> row_inside(const Spot& spot) const { return spot.x < x && spot.y < y; }
+};
+
+/// One operand, as the instruction's tiles see it. Bytes inside a tile count in 32 bits.
+struct OperandSide {
+  uint32_t operand;
+  uint32_t type;
+  uint32_t run;   ///< elements of a run
+  Divisor rows;   ///< by the tile's extent in x
+  uint32_t rows_y;
+  uint32_t run_step, x_step, y_step;  ///< bytes
+
+  template <class B>
+  MK_DEVICE OperandSide(const device::Context<B>& c, uint32_t k, const Box& box)
+      : operand(k),
+        type(c.operand_word(k) & 0xff),
+        run(device::constant(&box.record->reserved[k == 0 ? kInputRuns : kOutputRuns]) & 0xffff),
+        rows(box.record, k == 0 ? kByInputX : kByOutputX,
+             device::constant(&box.record->reserved[k == 0 ? kInputRows : kOutputRows]) & 0xffff) {
+    rows_y = device::constant(&box.record->reserved[k == 0 ? kInputRows : kOutputRows]) >> 16;
+    const Side place = side(box);
+    auto step_of = [&](uint32_t d) {
+      return d == kNone ? 0u : static_cast<uint32_t>(device::constant(&box.record->operands[k].strides[d])) *
+                                   element_size(type);
+    };
+    run_step = step_of(place.order & 15);
+    x_step = step_of(place.x);
+    y_step = step_of(place.y);
+  }
+  MK_DEVICE Side side(const Box& box) const {
+    return side_of(
+        static_cast<uint32_t>(device::constant(&box.record->parameters[operand == 0 ? kInputSide : kOutputSide])));
+  }
+  MK_DEVICE uint32_t elements() const { return run * rows.by * rows_y; }
+
+  template <class B>
+  MK_DEVICE TileSide tile(const device::Context<B>& c, const Box& box, const TileExtent& part) const {
+    const device::OperandWindow window = c.window(operand);
+    const int64_t* strides = box.record->operands[operand].strides;
+    const int64_t size = element_size(type);
+    const int64_t steps[kRank] = {device::constant(strides) * size, device::constant(strides + 1) * size,
+                                  window.row_bytes, window.column_bytes};
+    char* first = window.base;
+    MK_UNROLL for (uint32_t d = 0; d < kRank; ++d) {
+      const uint32_t origin = d < 2 ? 0 : static_cast<uint32_t>(c.index(kOrigin + d));
+      first += int64_t{origin + part.first[d]} * steps[d];
+    }
+    const Side place = side(box);
+    const uint32_t whole = device::constant(&box.record->reserved[operand == 0 ? kInputRuns : kOutputRuns]) >> 16;
+    return {first, whole * part.inside(place.order >> (4 * (place.run - 1)) & 15), part.inside(place.x),
+            part.inside(place.y)};
+  }
+  /// The tile's runs are whole vectors of `elements`, aligned to their `bytes`, 16 at most.
+  MK_DEVICE bool vectors(const TileSide& tile, uint32_t element_bytes, uint32_t elements, uint32_t bytes) const {
+    const uint32_t places = static_cast<uint32_t>(device::bit_cast<uint64_t>(tile.base)) | x_step | y_step;
+    return run_step == element_bytes && (places & (bytes - 1)) == 0 && tile.run % elements == 0;
+  }
+  MK_DEVICE Spot spot(const Divisor& per_run, Lanes<uint32_t> number) const { return place_in(per_run, rows, number); }
+  /// Bytes from the tile's base to the spot, whose place in the run lies at `in_run` bytes.
+  MK_DEVICE Lanes<uint64_t> offset(const Spot& spot, Lanes<uint32_t> in_run) const {
+    return device::convert<uint64_t>(in_run + spot.x * x_step + spot.y * y_step);
+  }
+};
+
+}  // namespace megakittens::ops::permute

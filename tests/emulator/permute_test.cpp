@@ -1,0 +1,181 @@
+// Copies and casts to another order of dimensions, through scheduler and interpreter, against the reference.
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+
+#include "ir/builder.hpp"
+#include "ops/icodes.hpp"
+#include "support/graphs.hpp"
+#include "support/run_graph.hpp"
+
+namespace megakittens::test {
+namespace {
+
+using ir::DType;
+using ir::Extents;
+using ir::Handle;
+using Order = std::vector<std::int64_t>;
+
+constexpr DType kTypes[] = {DType::bf16, DType::f16, DType::f32, DType::i64, DType::i32, DType::boolean};
+constexpr DType kResults[] = {DType::bf16, DType::f16, DType::f32, DType::boolean};
+
+struct Case {
+  Extents shape;
+  Order order;
+};
+
+/// Transposes, stacks of them, images with three channels either way, heads of a few elements, and ranks up to four in
+/// every other order; extents that fit tiles, that leave a part of one, and that fit no vector.
+const Case kCases[] = {
+    {{64, 64}, {1, 0}},
+    {{192, 320}, {1, 0}},
+    {{100, 72}, {1, 0}},
+    {{33, 131}, {1, 0}},
+    {{1000, 3}, {1, 0}},
+    {{2, 4096}, {1, 0}},
+    {{5, 48, 80}, {0, 2, 1}},
+    {{3, 17, 9}, {0, 2, 1}},
+    {{2, 3, 20, 36}, {0, 2, 3, 1}},
+    {{2, 20, 36, 3}, {0, 3, 1, 2}},
+    {{2, 24, 16, 8}, {0, 3, 1, 2}},
+    {{40, 24, 8}, {1, 0, 2}},
+    {{33, 12, 16}, {1, 0, 2}},
+    {{20, 17, 3}, {1, 0, 2}},
+    {{9, 14, 96}, {1, 0, 2}},
+    {{16, 12, 10, 8}, {3, 2, 1, 0}},
+    {{6, 5, 7, 9}, {2, 0, 3, 1}},
+    {{700, 4, 4}, {0, 2, 1}},
+    {{4, 4, 4, 60}, {2, 1, 0, 3}},
+    {{2, 3, 2, 2}, {3, 2, 1, 0}},
+};
+
+/// Instructions that are permutations, and others but noops.
+std::pair<int, int> counts(const program::Program& program) {
+  std::pair<int, int> counts;
+  for (const program::Instruction& instruction : program.instructions)
+    if (instruction.icode != ops::kIcode_noop)
+      ++(instruction.icode == ops::kIcode_permute ? counts.first : counts.second);
+  return counts;
+}
+
+/// The checked run's first problem; a permutation must have been what ran.
+std::string run_permuted(const ir::Graph& graph, const RunSetup& setup) {
+  GraphRun run(graph, setup);
+  const auto [permutations, others] = counts(run.program());
+  if (permutations == 0 || others != 0) return fmt::format("{} permutations, {} others", permutations, others);
+  return problem_of(run.launch(), {});
+}
+
+ir::Graph permuted(DType dtype, const Case& c) {
+  ir::Builder b;
+  const Handle x = b.input("x", dtype, c.shape);
+  b.output(b.copy({x.value, x.view.permute(c.order)}));
+  return b.build();
+}
+
+class PermuteOf : public testing::TestWithParam<DType> {};
+INSTANTIATE_TEST_SUITE_P(Types, PermuteOf, testing::ValuesIn(kTypes),
+                         [](const auto& param) { return std::string(ir::name_of(param.param)); });
+
+TEST_P(PermuteOf, copies_every_order_and_size) {
+  for (const Case& c : kCases)
+    EXPECT_EQ(run_permuted(permuted(GetParam(), c), small_machine()), "") << ir::to_string(c.shape);
+}
+
+TEST_P(PermuteOf, casts_on_the_way) {
+  for (const DType to : kResults) {
+    if (to == GetParam()) continue;
+    for (const Case& c : {kCases[1], kCases[3], kCases[8], kCases[9], kCases[11], kCases[16]}) {
+      ir::Builder b;
+      const Handle x = b.input("x", GetParam(), c.shape);
+      b.output(b.cast({x.value, x.view.permute(c.order)}, to));
+      EXPECT_EQ(run_permuted(b.build(), small_machine()), "") << ir::name_of(to) << ir::to_string(c.shape);
+    }
+  }
+}
+
+TEST_P(PermuteOf, reads_inputs_of_any_alignment) {
+  for (const int shift : {1, 2, 4}) {
+    RunSetup setup = small_machine();
+    setup.misaligned = shift;
+    EXPECT_EQ(run_permuted(permuted(GetParam(), {{72, 200}, {1, 0}}), setup), "") << shift;
+    EXPECT_EQ(run_permuted(permuted(GetParam(), {{12, 10, 8}, {1, 0, 2}}), setup), "") << shift;
+  }
+}
+
+TEST_P(PermuteOf, reads_slices_and_steps) {
+  ir::Builder b;
+  const Handle x = b.input("x", GetParam(), {40, 30, 24});
+  auto copy = [&](const ir::View& view) { b.output(b.copy({x.value, view})); };
+  copy(x.view.slice(2, 3, 20).permute({2, 0, 1}));
+  copy(x.view.slice(2, 0, 24, 2).permute({1, 2, 0}));
+  copy(x.view.slice(0, 1, 40, 3).permute({1, 0, 2}));
+  copy(x.view.select(1, 7).transpose(0, 1));
+  copy(x.view.slice(2, 8, 16));
+  EXPECT_EQ(run_permuted(b.build(), small_machine()), "");
+}
+
+TEST(Permute, leaves_long_rows_to_others_but_for_integers) {
+  const Case rows[] = {{{4, 4, 300}, {1, 0, 2}}, {{20, 300}, {0, 1}}, {{7}, {0}}, {{}, {}}};
+  for (const Case& c : rows) {
+    EXPECT_EQ(counts(GraphRun(permuted(DType::bf16, c), small_machine()).program()).first, 0) << ir::to_string(c.shape);
+    EXPECT_EQ(run_permuted(permuted(DType::i64, c), small_machine()), "") << ir::to_string(c.shape);
+    EXPECT_EQ(run_permuted(permuted(DType::i32, c), small_machine()), "") << ir::to_string(c.shape);
+  }
+}
+
+TEST(Permute, writes_what_a_view_shows_in_place) {
+  for (const DType dtype : {DType::bf16, DType::f32}) {
+    ir::Builder b;
+    const Handle x = b.input("x", dtype, {70, 130}), y = b.input("y", dtype, {130, 100});
+    b.output(b.assign({y.value, y.view.slice(1, 9, 79).transpose(0, 1)}, x));
+    EXPECT_EQ(run_permuted(b.build(), small_machine()), "") << ir::name_of(dtype);
+  }
+}
+
+TEST(Permute, hands_its_result_on_and_waits_for_its_operand) {
+  ir::Builder b;
+  const Handle x = b.input("x", DType::bf16, {128, 192});
+  const Handle y = b.copy({b.add(x, x).value, x.view.transpose(0, 1)});
+  const Handle z = b.relu(y);
+  b.output(b.copy({z.value, z.view.transpose(0, 1)}));
+  b.output(b.matmul(b.copy({x.value, x.view.transpose(0, 1)}), x));
+  RunSetup setup = small_machine();
+  for (setup.run.seed = 1; setup.run.seed <= 10; ++setup.run.seed)
+    EXPECT_EQ(run_and_compare(b.graph(), setup, product_tolerance(DType::bf16, 128)), "") << setup.run.seed;
+}
+
+TEST(Permute, works_on_blackwell) {
+  for (const DType dtype : kTypes) {
+    RunSetup setup = small_machine();
+    setup.schedule.config.architecture = program::Architecture::sm_100a;
+    EXPECT_EQ(run_permuted(permuted(dtype, {{100, 72}, {1, 0}}), setup), "") << ir::name_of(dtype);
+  }
+}
+
+TEST(Permute, of_random_shapes_and_orders_is_exact) {
+  std::mt19937 random(7);
+  auto pick = [&](int low, int high) { return std::uniform_int_distribution(low, high)(random); };
+  int permutations = 0;
+  for (int round = 0; round < 60; ++round) {
+    Case c;
+    const int rank = pick(2, 4);
+    for (int d = 0; d < rank; ++d) {
+      c.shape.push_back(pick(0, 2) == 0 ? pick(1, 9) : pick(1, rank == 2 ? 150 : rank == 3 ? 50 : 16));
+      c.order.push_back(d);
+    }
+    std::shuffle(c.order.begin(), c.order.end(), random);
+    RunSetup setup = small_machine();
+    setup.schedule.config.sms = static_cast<std::uint32_t>(pick(1, 5));
+    GraphRun run(permuted(kTypes[pick(0, 5)], c), setup);
+    permutations += counts(run.program()).first > 0 ? 1 : 0;
+    EXPECT_EQ(problem_of(run.launch(), {}), "") << ir::to_string(c.shape) << " round " << round;
+  }
+  EXPECT_GT(permutations, 20);
+}
+
+}  // namespace
+}  // namespace megakittens::test
