@@ -22,8 +22,8 @@ enum Parameter {
 
 /// record.reserved: pairs of extents, 16 bits each, and reciprocals (see reciprocal_of) of what the device divides by.
 enum Derived {
-  kInputRuns,       ///< elements of a run, and of its dimensions but the last
-  kInputRows,       ///< extents of x and y
+  kInputRuns,  ///< elements of a run, and of its dimensions but the last
+  kInputRows,  ///< extents of x and y
   kOutputRuns,
   kOutputRows,
   kByInputRun,      ///< elements of a run

@@ -31,7 +31,7 @@ struct Permute : Quiet {
     const Box box(c, warp);
     uint32_t tiles = 1;
     MK_UNROLL for (uint32_t d = 0; d < kRank; ++d) tiles *= static_cast<uint32_t>(c.index(kGrid + d));
-    const OperandSide input(c, 0, box), output(c, 1, box);
+    const OperandSide input(c, 0, box);
     wait_stage_full_warp(c, 0);
     wait_page_warp(c, warp / kTilesOfPage);
 
@@ -41,7 +41,7 @@ struct Permute : Quiet {
     MK_ROLLED for (uint32_t number = warp; !c.aborted; number += device::kConsumerWarps) {
       const bool more = number < tiles;
       const TileExtent part(c, box, more ? number : 0);
-      const TileSide from = input.tile(c, box, part);
+      const TileSide from = input.tile(c, box, part), next = OperandSide(c, 1, box).tile(c, box, part);
       const bool vectors = more && input.vectors(from, from_bytes, of_vector, 16);
       const uint32_t rounds = vectors ? input.elements() / of_vector : 1;
       MK_ROLLED for (uint32_t first = 0; first < rounds; first += kHeld * device::kWarpLanes) {
@@ -50,19 +50,19 @@ struct Permute : Quiet {
         if (vectors) load_vectors(box, input, from, from_bytes, first, held);
         if (first == 0 && full) {
           if (number == warp + device::kConsumerWarps) wait_writable_warp(c);
-          if (!c.aborted) store_tile(box, output, to);
+          if (!c.aborted) store_tile(box, OperandSide(c, 1, box), to);
           ptx::syncwarp();
         }
         if (vectors) put_vectors(box, input, from_bytes, first, held);
       }
       if (!more) break;
       if (!vectors) copy_elements(box, input, from, from_bytes);
-      if (input.type != output.type) {
+      if (input.type != (c.operand_word(1) & 0xff)) {
         ptx::syncwarp();
-        cast_tile(box, input.elements(), input.type, output.type);
+        cast_tile(box, input.elements(), input.type, c.operand_word(1) & 0xff);
       }
       ptx::syncwarp();
-      to = output.tile(c, box, part);
+      to = next;
       full = true;
     }
     device::speak_for_warp([&](uint32_t arrivals) { free_stage(c, 0, arrivals); });

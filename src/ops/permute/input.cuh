@@ -5,8 +5,9 @@
 
 namespace megakittens::ops::permute {
 
-/// Vectors that a lane has in flight, a half of the largest tile: with eight warps 32 KB.
-inline constexpr uint32_t kHeld = kTileBytes / 32 / device::kWarpLanes;
+/// Vectors that a lane has in flight: with eight warps 24 KB. More leave the accumulators of products too few
+/// registers.
+inline constexpr uint32_t kHeld = 6;
 
 /// Asks for the vectors from number `first` on.
 MK_DEVICE void load_vectors(const Box& box, const OperandSide& operand, const TileSide& tile, uint32_t element_bytes,

@@ -72,8 +72,7 @@ std::variant<Ready, std::string> make_ready(const ir::Graph& graph, const ir::No
   const ir::View output = output_view(graph, node, 0);
   if (ir::element_count(output.sizes) == 0) return "there are no elements";
   auto merged = merge_dimensions(in_output_order(node.operands[0].view, output), 0);
-  if (!merged)
-    return fmt::format("its input and result need more than {} dimensions even after merging", kRank);
+  if (!merged) return fmt::format("its input and result need more than {} dimensions even after merging", kRank);
   ready.views = std::move(merged->views);
   const ir::View& in = ready.views[0];
   for (std::size_t k = 0; k < 2; ++k)

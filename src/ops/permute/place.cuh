@@ -1,9 +1,8 @@
 // Where a permutation's tiles lie: in the input, in the output, and in shared memory.
 #pragma once
 
-#include "device/vocabulary/context.cuh"
 #include "ops/permute/arguments.hpp"
-#include "ops/pointwise/values.cuh"
+#include "ops/pointwise/place.cuh"
 
 namespace megakittens::ops::permute {
 
@@ -41,9 +40,7 @@ struct Box {
 
   template <class B>
   MK_DEVICE Box(const device::Context<B>& c, uint32_t warp) : record(c.launch.records + c.word(program::kWordNode)) {
-    // Unknown to the compiler, which else computes what depends on it before the interpreter's loop: registers that
-    // products then lack.
-    lane = device::shuffle_index(device::lane_index(), device::lane_index());
+    lane = hidden_lane();
     shared = c.page_address(warp / kTilesOfPage) + warp % kTilesOfPage * kTilePitch;
     gather = gather_of(static_cast<uint32_t>(device::constant(&record->parameters[kGather])));
     const bool cast = ((c.operand_word(0) ^ c.operand_word(1)) & 0xff) != 0;
@@ -103,8 +100,8 @@ struct TileSide {
 struct OperandSide {
   uint32_t operand;
   uint32_t type;
-  uint32_t run;   ///< elements of a run
-  Divisor rows;   ///< by the tile's extent in x
+  uint32_t run;  ///< elements of a run
+  Divisor rows;  ///< by the tile's extent in x
   uint32_t rows_y;
   uint32_t run_step, x_step, y_step;  ///< bytes
 
@@ -118,8 +115,9 @@ struct OperandSide {
     rows_y = device::constant(&box.record->reserved[k == 0 ? kInputRows : kOutputRows]) >> 16;
     const Side place = side(box);
     auto step_of = [&](uint32_t d) {
-      return d == kNone ? 0u : static_cast<uint32_t>(device::constant(&box.record->operands[k].strides[d])) *
-                                   element_size(type);
+      return d == kNone
+                 ? 0u
+                 : static_cast<uint32_t>(device::constant(&box.record->operands[k].strides[d])) * element_size(type);
     };
     run_step = step_of(place.order & 15);
     x_step = step_of(place.x);
