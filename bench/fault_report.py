@@ -31,7 +31,8 @@ Faults of device code are edits of the interpreter's sources, made in memory bef
 ([`tests/support/gpu_faults.cpp`](../../tests/support/gpu_faults.cpp)); faults of the scheduler are changes of the program, as on
 the emulator. Each is tried on four programs on the whole machine and on the one by which the checker shows it, with four sets of
 random inputs in turn; after each launch every byte of the results is compared with those of the unfaulted build, which are
-compared with the reference first. A build that waits longer than the limit gives up.
+compared with the reference first. A build that waits longer than the limit gives up. Rules and schedules are of the checker now, the
+rest is of the commit named below; a row without a rule is a hand-off that the interpreter had then and has no more.
 """
 
 

@@ -16,7 +16,7 @@ using device::Words;
 /// Instructions whose words are fetched together, while the batch before runs: hides the latency of memory. Together,
 /// because a warp has few scoreboards: where single fetches share one, a look at the oldest waits for the newest, which
 /// made a noop take as long as a trip to memory. A global queue is drawn from one ahead, so that no CTA holds
-/// instructions that another could begin.
+/// instructions that another could begin. A fourth would cost registers that this warp does not have.
 inline constexpr uint32_t kBatch = 3;
 
 /// The instructions that this CTA is about to run.

@@ -149,6 +149,9 @@ TEST_P(ThroughBulkStores, without_the_writers_proxy_fence_is_found) {
 
 TEST_P(ThroughBulkStores, with_wait_group_read_instead_of_wait_group_is_found) {
   found({FaultPoint::kBulkWaitGroup}, {Rule::kStoreNotComplete, Rule::kNotReleased});
+}
+
+TEST_P(ThroughBulkStores, without_commit_group_is_found) {
   found({FaultPoint::kBulkCommit}, {Rule::kNotReleased});
 }
 

@@ -40,7 +40,7 @@ def test_the_committed_page_is_that_of_the_committed_results():
 def test_every_fault_of_the_checkers_page_is_read():
     checker = report.checker_columns(report.CHECKER.read_text())
     assert len(checker) > 50
-    assert checker["no-fence-before-bulk-store"] == ("proxy-fence-shared", "1")
+    assert checker["no-fence-behind-gathered-operands"] == ("writer-fence", "1")
     assert checker["waits-beyond-capacity"] == ("bounds (verifier)", "-")
 
 

@@ -13,7 +13,7 @@ constexpr std::string_view kPages = "device/vocabulary/pages.cuh", kWaits = "dev
                            kController = "interpreter/controller.cuh", kNode = "interpreter/node_registers.cuh",
                            kTiles = "ops/elementwise/device.cuh", kOperands = "ops/gemm/operands.cuh",
                            kGemm = "ops/gemm/sm90.cuh", kOthers = "ops/gemm/sm90_tiles.cuh",
-                           kCopies = "ops/gemm/sm90_copies.cuh";
+                           kCopies = "ops/gemm/sm90_copies.cuh", kGeneral = "ops/gemm/sm90_general.cuh";
 
 struct Row {
   std::string_view fault;
@@ -37,7 +37,7 @@ constexpr Row kRows[] = {
     {"no-fence-before-loading-ordinary-stores", {kCopies, MK_GLOBAL_FENCE, "kGuardWrite)) {}"}},
     {"no-fence-before-loading-ordinary-stores", {kTiles, MK_GLOBAL_FENCE, "kGuardWrite)) {}"}},
     {"no-fence-behind-gathered-operands", {kTiles, "ptx::fence_proxy_async_shared_cta();", ""}},
-    {"no-fence-before-tensor-core", {kGemm, "ptx::fence_proxy_async_shared_cta();", ""}},
+    {"no-fence-before-tensor-core", {kGeneral, "ptx::fence_proxy_async_shared_cta();", ""}},
     {"no-fence-after-mbarrier-init", {kKernel, "ptx::fence_mbarrier_init_release_cluster();", ""}},
     {"no-fence-for-tensor-maps",
      {kNode, "ptx::fence_proxy_tensormap_acquire_sys(maps, map, bulk && !map_of_call);", ""}},
@@ -45,6 +45,7 @@ constexpr Row kRows[] = {
     {"stage-released-before-wgmma-retires", {kOthers, "ptx::wgmma_wait_group<1>();", ""}},
     {"no-wgmma-fence", {kGemm, "ptx::wgmma_fence();", ""}},
     {"no-wgmma-fence", {kOthers, "ptx::wgmma_fence();", ""}},
+    {"no-wgmma-fence", {kGeneral, "ptx::wgmma_fence();", ""}},
     {"stage-read-before-it-is-full", {kPages, MK_WAIT_STAGE_FULL, MK_WAIT_STAGE_FULL " return;"}},
     {"stage-refilled-before-it-is-free",
      {kPages, MK_WAIT_STAGE_FREE, MK_WAIT_STAGE_FREE " if (c.role == Role::loader) return;"}},

@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "ops/elementwise/space.hpp"
+#include "ops/elementwise/stretches.hpp"
 
 namespace megakittens::ops::elementwise {
 namespace {

@@ -18,8 +18,8 @@ enum Index {
   kFirst1,
   kFirstRow,
   kFirstColumn,
-  kShape,  ///< number of operands, pages of staging (two bits from the sixth on) and kNarrow, blocks of a piece, stages
-           ///< of the ring, stages of a page: eight bits each
+  kShape,  ///< eight bits each: operands (five bits), pages of staging (two) and kNarrow; blocks of a piece; stages of
+           ///< the ring; stages of a page
   kModesLow,
   kModesHigh,  ///< each operand's Mode, four bits
   kWidth,      ///< where not 0, the elements are rows of so many columns from the first one's column on
@@ -33,16 +33,18 @@ inline constexpr uint32_t kBlock = 1024;
 /// Instructions cover multiples of so many elements (16 bytes of the narrowest type), but for the tail of the space.
 inline constexpr uint32_t kGrain = 16;
 inline constexpr uint32_t kMostElements = 16 * 8192;
-/// Of an element of all inputs together. Gathered ones have half of it in three pages; narrow blocks the whole.
+/// Bytes of an element of all inputs together, scalars apart: what three staging pages hold of eight warps' narrow
+/// blocks, should all of them be gathered.
 inline constexpr int kMostInputBytes = 24;
-/// Of an element of gathered inputs: eight warps' blocks of them fill a page.
+/// Bytes of an element of gathered inputs with which eight warps' blocks fill a page; narrow blocks take twice as many.
 inline constexpr int kStagingBytesOfPage = 4;
 
 /// Where the code needs more than kWideTemporaries, lanes hold sixteen values instead of 32.
 inline constexpr uint32_t kNarrow = 0x80;
 inline constexpr int kWideTemporaries = 1;
 
-/// How an operand moves. Inputs lie in a stage of the ring while they are used, but for scalars.
+/// How an operand moves. Dense inputs come into a stage of the ring; those of the other modes, but for scalars, are
+/// gathered by the consumers into staging pages.
 enum Mode : uint32_t {
   kByElements,   ///< one by one, where its strides say
   kScalar,       ///< one element serves all: inputs
@@ -65,5 +67,10 @@ struct Division {
     return {static_cast<uint32_t>(((uint64_t{1} << (31 + bits)) + divisor - 1) / divisor), 31 + bits};
   }
 };
+
+/// Where an instruction begins, by its words kBeginLow and kBeginHigh.
+inline constexpr uint64_t begin_of(int32_t low, int32_t high) {
+  return uint64_t{static_cast<uint32_t>(high)} << 32 | static_cast<uint32_t>(low);
+}
 
 }  // namespace megakittens::ops::elementwise

@@ -1,6 +1,6 @@
 // Device half of the elementwise type. An instruction is a stretch of its node's space in row-major order. Operands
-// that lie in that order come in pieces by flat bulk copies through a ring of stages; others are read from global
-// memory. Consumer warps take a block after another and write results from registers.
+// that lie in that order come in pieces by flat bulk copies through a ring of stages; others are gathered by the
+// consumer warps, which take a block after another and write results from registers.
 #pragma once
 
 #include "ops/elementwise/operands.cuh"
@@ -30,8 +30,7 @@ struct Elementwise : Quiet {
     auto own = [&](uint32_t k, uint32_t word) MK_INLINE {
       return in_ring(mode_of(c, k), word) && ((program::guard_bit(k) & guarded) != 0) == dependent;
     };
-    const uint64_t begin =
-        uint64_t{static_cast<uint32_t>(c.index(kBeginHigh))} << 32 | static_cast<uint32_t>(c.index(kBeginLow));
+    const uint64_t begin = begin_of(c.index(kBeginLow), c.index(kBeginHigh));
     const uint32_t stages = shape.stages(), depth = shape.depth == 0 ? device::kRingStages : shape.depth;
     uint32_t element_bytes = 0;  // of the operands that this role copies
     MK_ROLLED for (uint32_t k = 0; k < shape.operands; ++k) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ops/common/regions.hpp"
 #include "ops/elementwise/fit.hpp"
 #include "ops/elementwise/rectangles.hpp"
 #include "ops/icodes.hpp"
@@ -35,8 +36,7 @@ std::uint64_t release_order(const Pieces& pieces, std::int64_t stages, std::uint
 std::vector<Region> Elementwise::regions(const program::NodeRecord& record,
                                          const program::Instruction& instruction) const {
   const std::int32_t* index = instruction.index;
-  const auto begin = static_cast<std::int64_t>(std::uint64_t{static_cast<std::uint32_t>(index[kBeginHigh])} << 32 |
-                                               static_cast<std::uint32_t>(index[kBeginLow]));
+  const auto begin = static_cast<std::int64_t>(begin_of(index[kBeginLow], index[kBeginHigh]));
   const ir::Extents sizes(record.extents, record.extents + program::kMaxTileRank);
   std::vector<ir::Box> boxes = boxes_of(sizes, {begin, begin + index[kElements]});
   if (const std::int64_t width = index[kWidth]; width > 0) {

@@ -85,8 +85,7 @@ Fault mode_fault(const NodeRecord& record, int k, std::uint32_t mode) {
 Fault stretch_fault(const NodeRecord& record, const std::int32_t* index) {
   if (index[kOuter0] != 0 || index[kOuter1] != 0)
     return fmt::format("its windows begin at ({}, {})", index[kOuter0], index[kOuter1]);
-  const auto begin = static_cast<std::int64_t>(std::uint64_t{static_cast<std::uint32_t>(index[kBeginHigh])} << 32 |
-                                               static_cast<std::uint32_t>(index[kBeginLow]));
+  const auto begin = static_cast<std::int64_t>(begin_of(index[kBeginLow], index[kBeginHigh]));
   const std::int64_t elements = index[kElements], all = element_count(record);
   if (elements < 1 || elements > std::int64_t{kMostElements} || begin < 0 || begin > all - elements)
     return fmt::format("elements {} to {} of {}", begin, begin + elements, all);

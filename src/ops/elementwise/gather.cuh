@@ -1,19 +1,13 @@
-// Operands that do not lie as the space does: a warp brings its block's elements, as they are, to where the ring would
-// have put them.
+// Operands that do not lie as the space does: a warp brings its block's elements, as they are, into its part of the
+// staging pages.
 #pragma once
 
 #include "ops/elementwise/position.cuh"
 
 namespace megakittens::ops::elementwise {
 
-/// A lane's run of an operand in shared memory.
-struct StagedRun {
-  Lanes<uint32_t> address;
-  MK_DEVICE void v4(uint32_t i, const Words<4>& words) const { ptx::st_shared_v4(address + 16 * i, words); }
-};
-
-/// Eight elements from the walk's on, of which `count` exist.
-MK_DEVICE void gather_run(const Strided& operand, Walk& walk, Lanes<int32_t> count, const StagedRun& to) {
+/// Eight elements from the walk's on, of which `count` exist, to shared memory.
+MK_DEVICE void gather_run(const Strided& operand, Walk& walk, Lanes<int32_t> count, Lanes<uint32_t> to) {
   const uint32_t size = element_size(operand.type);
   if (size == 2) {
     Lanes<uint32_t> bits[kRun];
@@ -21,22 +15,21 @@ MK_DEVICE void gather_run(const Strided& operand, Walk& walk, Lanes<int32_t> cou
         device::convert<uint32_t>(ptx::ld_global_u16(operand.base, walk.next(), count > i, uint16_t{0}));
     Words<4> words;
     MK_UNROLL for (uint32_t i = 0; i < 4; ++i) words.w[i] = bits[2 * i] | bits[2 * i + 1] << 16;
-    to.v4(0, words);
+    ptx::st_shared_v4(to, words);
   } else if (size == 4) {
     Words<4> words[2];
     MK_UNROLL for (int32_t i = 0; i < int32_t{kRun}; ++i) words[i / 4].w[i % 4] =
         ptx::ld_global_u32(operand.base, walk.next(), count > i, 0u);
-    MK_UNROLL for (uint32_t h = 0; h < 2; ++h) to.v4(h, words[h]);
+    MK_UNROLL for (uint32_t h = 0; h < 2; ++h) ptx::st_shared_v4(to + 16 * h, words[h]);
   } else if (size == 8) {
-    MK_ROLLED for (int32_t i = 0; i < int32_t{kRun}; ++i)
-        ptx::st_shared_u64(to.address + static_cast<uint32_t>(8 * i),
-                           ptx::ld_global_u64(operand.base, walk.next(), count > i, uint64_t{0}));
+    MK_ROLLED for (int32_t i = 0; i < int32_t{kRun}; ++i) ptx::st_shared_u64(
+        to + static_cast<uint32_t>(8 * i), ptx::ld_global_u64(operand.base, walk.next(), count > i, uint64_t{0}));
   } else {
     Words<2> words{};
     MK_UNROLL for (int32_t i = 0; i < int32_t{kRun}; ++i) words.w[i / 4] =
         words.w[i / 4] | device::convert<uint32_t>(ptx::ld_global_u8(operand.base, walk.next(), count > i, uint8_t{0}))
                              << (8 * (i % 4));
-    ptx::st_shared_v2(to.address, words);
+    ptx::st_shared_v2(to, words);
   }
 }
 
@@ -65,7 +58,7 @@ MK_DEVICE void gather(const device::Context<B>& c, uint32_t k, uint32_t mode, ui
     Walk walk(c, space, operand, e);
     const Lanes<int32_t> left = device::convert<int32_t>(elements - e);
     if (mode == kConstantRun) walk.stand();
-    gather_run(operand, walk, left, {address + 256 * g * size});
+    gather_run(operand, walk, left, address + 256 * g * size);
   }
 }
 

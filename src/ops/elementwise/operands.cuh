@@ -1,4 +1,4 @@
-// A warp's block of an elementwise instruction: operands from the ring's stage or from global memory, results to global
+// A warp's block of an elementwise instruction: operands from the ring's stage or the staging pages, results to global
 // memory.
 #pragma once
 
@@ -62,8 +62,7 @@ struct Operands {
 
   template <class B>
   MK_DEVICE Operands(const device::Context<B>& c, const Shape& shape, Lanes<uint32_t> lane) {
-    const uint64_t begin =
-        uint64_t{static_cast<uint32_t>(c.index(kBeginHigh))} << 32 | static_cast<uint32_t>(c.index(kBeginLow));
+    const uint64_t begin = begin_of(c.index(kBeginLow), c.index(kBeginHigh));
     word = base[0] = base[1] = 0u;
     uint32_t ring = 0, gathered = 0;
     MK_ROLLED for (uint32_t k = 0; k < shape.operands; ++k) {
@@ -103,8 +102,8 @@ struct Port {
 
   MK_DEVICE Lanes<uint32_t> element(uint32_t g) const { return first + 256 * g; }
 
-  /// Where the lane's first element of input k lies: in the stage, or in the warp's part of the staging pages, of which
-  /// each gathered operand before k has taken eight blocks, or eight halves of one where lanes hold fewer values.
+  /// Where the lane's first element of the input with this word lies: in the stage, or in the warp's part of the
+  /// staging pages, of which each gathered operand before it has taken what eight warps compute at once.
   template <uint32_t kLaneValues>
   MK_DEVICE Lanes<uint32_t> address_of(uint32_t word) const {
     const uint32_t size = element_size(word & 0xff), before = word >> 16;

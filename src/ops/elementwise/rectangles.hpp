@@ -1,7 +1,7 @@
 // The seed's cut of a pointwise node: rectangles of 128 rows and 256 columns instead of stretches.
 #pragma once
 
-#include "ops/elementwise/space.hpp"
+#include "ops/elementwise/stretches.hpp"
 
 namespace megakittens::ops::elementwise {
 

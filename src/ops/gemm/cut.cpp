@@ -10,10 +10,11 @@ namespace megakittens::ops::gemm {
 namespace {
 
 /// What there is to choose from, from the largest to the smallest.
-std::vector<TileName> choices(Cores cores) {
+std::vector<TileName> choices(Cores cores, bool unrounded) {
   std::vector<TileName> names;
   for (std::size_t i = 0; i < std::size(kTiles); ++i)
-    if (kTiles[i].cores == cores && !kTiles[i].on_request) names.push_back(static_cast<TileName>(i));
+    if (kTiles[i].cores == cores && !kTiles[i].on_request && (!unrounded || kTiles[i].takes_unrounded()))
+      names.push_back(static_cast<TileName>(i));
   std::ranges::stable_sort(names, std::greater(),
                            [](TileName name) { return tile_of(name).rows * tile_of(name).columns; });
   return names;
@@ -140,8 +141,10 @@ Cores cores_of(program::Architecture architecture) {
 
 Cut cut_for(const ir::Graph& graph, const Space& space, const PlanOptions& options) {
   const Cores cores = cores_of(options.config.architecture);
-  const std::vector<TileName> tiles =
-      options.tile.empty() ? choices(cores) : std::vector{tile_named(options.tile, cores)};
+  const bool unrounded = !rounds_first(space.record);
+  const bool asked =
+      !options.tile.empty() && (!unrounded || tile_of(tile_named(options.tile, cores)).takes_unrounded());
+  const std::vector<TileName> tiles = asked ? std::vector{tile_named(options.tile, cores)} : choices(cores, unrounded);
   if (tiles.size() == 1 || options.tiling == Tiling::seed) return {tiles[0], space.m, tiles[0]};
   return alone(graph) ? best_alone(space, tiles, options.config) : best_in_chain(space, tiles, options.config.sms);
 }

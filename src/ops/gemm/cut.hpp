@@ -20,7 +20,7 @@ struct Cut {
 /// PlanOptions::tile names another. A product alone takes whole rounds over the SMs, and a round that would be nearly
 /// empty is one of smaller tiles instead. Among other products its last round is filled by the next one's tiles, as far
 /// as these find their rows done (TileOrder::rows); the figure is what a chain of three takes. OptionError for a tile
-/// that the architecture lacks.
+/// that the architecture lacks; where code does not round first, a tile that does not take such is not taken.
 Cut cut_for(const ir::Graph& graph, const Space& space, const PlanOptions& options);
 
 }  // namespace megakittens::ops::gemm

@@ -62,7 +62,10 @@ Fault Product::record_fault(const program::Program& program, const NodeRecord& r
   if (Fault fault = shapes_fault(record, kind)) return fault;
   if (!kind.general)
     if (Fault fault = maps_fault(program, record, kind)) return fault;
-  return code_fault(record, 2, program::kGemmTemporaries);
+  if (Fault fault = code_fault(record, 2, program::kGemmTemporaries)) return fault;
+  if (!kind.general && !tile_of(kind.tile).takes_unrounded() && !rounds_first(record))
+    return std::string("its code does not round first, as a tile of this width needs");
+  return std::nullopt;
 }
 
 Fault Product::instruction_fault(const program::Program&, const NodeRecord& record,

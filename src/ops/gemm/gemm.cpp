@@ -32,7 +32,8 @@ std::unique_ptr<NodePlan> plan_rows(Space space, TileName name, Rows rows, const
       tensor_map(space.views[0], space.in, 0, kBlock, tile.rows, program::Swizzle::b128),
       tensor_map(b, space.in, 1, kBlock, n_major ? tile.depth : tile.columns, program::Swizzle::b128)};
   const std::uint16_t icode = icode_of(name, space.in == ir::DType::f16, n_major);
-  const std::uint64_t order = tile.release_order(tile.fills(static_cast<std::uint32_t>(space.k)));
+  const std::uint64_t order =
+      tile.release_order(tile.fills(static_cast<std::uint32_t>(space.k)), !blackwell && !is_short(space.record));
   auto plan = std::make_unique<TilePlan>(std::move(space),
                                          TileShape{.rows = paired ? 2 * tile.rows : tile.rows,
                                                    .columns = tile.columns,

@@ -55,6 +55,16 @@ struct ShortEpilogue {
   Lanes<uint64_t> out_at[2];
   Words<4> side_words[kAhead][2];
 
+  /// Whether it serves.
+  template <class B>
+  static MK_DEVICE bool serves(const device::Context<B>& c, int32_t tile_rows, int32_t tile_columns) {
+    const ShortCode code(c);
+    const GlobalOperand added(c.window(code.known && code.add ? code.source : 0));
+    const GlobalOperand stored(c.window(code.known ? code.output : 0));
+    return code.known && c.index(gemm::kRows) == tile_rows && c.index(gemm::kColumns) == tile_columns &&
+           is_bf16_vector(stored) && (!code.add || is_bf16_vector(added));
+  }
+
   /// Finds out whether it serves. Reads all that it needs from the slot before it looks at any of it: a tile waits for
   /// these reads.
   template <class B>

@@ -2,50 +2,35 @@
 // Other tiles: sm90_tiles.cuh. Main loops differ by type and layout; the epilogue is one.
 #pragma once
 
-#include "ops/gemm/exact.cuh"
 #include "ops/gemm/sm90_copies.cuh"
+#include "ops/gemm/sm90_general.cuh"
 #include "ops/gemm/sm90_tiles.cuh"
 
 namespace megakittens::ops::sm90 {
 
 using gemm::TileName;
 
-/// The largest, which the general types have too, and the largest of those that share smaller accumulators.
-inline constexpr TileName kWholeName = TileName::gemm, kSmallName = TileName::gemm_medium;
-inline constexpr Tile kWhole = gemm::tile_of(kWholeName), kSmall = gemm::tile_of(kSmallName);
-static_assert(kWhole.rows == gemm::kGeneralRows && kWhole.columns == gemm::kGeneralColumns);
+/// The largest.
+inline constexpr TileName kWholeName = TileName::gemm;
+inline constexpr Tile kWhole = gemm::tile_of(kWholeName);
 
-/// Calls f with the instruction's tile as a template argument: one that has no more sums than kLast, and kLast where it
-/// is none of the others or the type is general.
-template <TileName kLast = kWholeName, uint32_t kUntil = gemm::kTileCount, class F>
+/// Calls f with the instruction's tile as a template argument: the largest where it is none of the others or the type
+/// is general.
+template <uint32_t kUntil = gemm::kTileCount, class F>
 MK_DEVICE auto with_tile(const Kind& kind, F&& f) {
-  constexpr Tile kLastTile = gemm::tile_of(kLast);
   if constexpr (kUntil == 0) {
-    return f.template operator()<kLastTile>();
+    return f.template operator()<kWhole>();
   } else {
     constexpr Tile kTile = gemm::kTiles[kUntil - 1];
-    if constexpr (kTile.cores == gemm::Cores::wgmma && kTile != kLastTile && kSums<kTile> <= kSums<kLastTile>) {
+    if constexpr (kTile.cores == gemm::Cores::wgmma && kTile != kWhole) {
       if (!kind.general && kind.tile == static_cast<TileName>(kUntil - 1)) return f.template operator()<kTile>();
     }
-    return with_tile<kLast, kUntil - 1>(kind, f);
+    return with_tile<kUntil - 1>(kind, f);
   }
 }
 
-/// Both operands' next 64 of K by ordinary loads, K contiguous in shared memory. All consumer warps.
-template <class B>
-MK_DEVICE void stage_chunk(Context<B>& c, uint32_t k) {
-  if (!c.aborted) {
-    const int32_t depth = static_cast<int32_t>(k * kWhole.depth);
-    const uint32_t pages = c.page_map();
-    stage_16bit(c, matrix_a(c), c.index(gemm::kRow), depth, kWhole.rows, gemm::address_a<kWhole>(c, pages, 0));
-    stage_16bit(c, matrix_b(c), c.index(gemm::kColumn), depth, kWhole.columns, gemm::address_b<kWhole>(c, pages, 0));
-  }
-  ptx::fence_proxy_async_shared_cta();  // ordinary stores, then tensor-core reads (row 6); and row 3 after the last
-  sync_consumers(c);
-}
-
-/// acc = A * B for the warpgroup's 64 rows. Staged: chunks come by stage_chunk, one at a time. One loop a kind: with
-/// the kinds' products in branches of one loop the assembler serialises them (C7520). The first chunk stands before the
+/// acc = A * B for the warpgroup's 64 rows. One loop a kind: with the kinds' products in branches of one loop the
+/// assembler serialises them (C7520). The first chunk stands before the
 /// loop because its first product overwrites the accumulators, which therefore need no zeros; the assembler must see
 /// that it never reads them, or it keeps them alive between instructions.
 template <class In, bool kTransB, class B>
@@ -55,11 +40,8 @@ MK_DEVICE void multiply(Context<B>& c, bool staged, Lanes<float> (&acc)[kSums<kW
   constexpr uint32_t kStepB = kTransB ? k_step_n_major(Swizzle::k128B) : k_step_k_major();
   const uint32_t warpgroup = c.warp / 4, count = gemm::fills<kWhole>(c);
   auto chunk = [&](uint32_t k, bool first) MK_INLINE {
-    if (staged)
-      stage_chunk(c, k);
-    else
-      wait_stage_full_warp(c, k);
-    const uint32_t stage = staged ? 0 : k % kWhole.stages;
+    wait_stage_full_warp(c, k);
+    const uint32_t stage = k % kWhole.stages;
     const uint32_t pages = c.page_map(), at_b = gemm::address_b<kWhole>(c, pages, stage);
     const uint64_t a =
         k_major(gemm::address_a<kWhole>(c, pages, stage) + warpgroup * (kWhole.bytes_a() / 2), Swizzle::k128B);
@@ -70,26 +52,17 @@ MK_DEVICE void multiply(Context<B>& c, bool staged, Lanes<float> (&acc)[kSums<kW
         ptx::wgmma<In, static_cast<int>(kWhole.columns), kTransB>(acc, advance(a, step * k_step_k_major()),
                                                                   advance(b, step * kStepB), !first || step > 0);
     ptx::wgmma_commit_group();
-    if (staged) {
-      ptx::wgmma_wait_group<0>();
-      sync_consumers(c);
-    }
   };
   chunk(0, true);
   MK_ROLLED for (uint32_t k = 1; k < count; ++k) {
     chunk(k, false);
-    if (!staged) {
-      ptx::wgmma_wait_group<1>();
-      release_stage<kWhole>(c, k - 1, count);
-    }
+    ptx::wgmma_wait_group<1>();
+    release_stage<kWhole>(c, k - 1, count, staged);
   }
   ptx::wgmma_wait_group<0>();
   ptx::keep_in_order(acc);
-  if (!staged) release_stage<kWhole>(c, count - 1, count);
+  release_stage<kWhole>(c, count - 1, count, staged);
 }
-
-/// The two pages of the general types: A's and B's staging.
-inline constexpr uint32_t kGeneralPageA = kWhole.page_a(0), kGeneralPageB = kWhole.page_b(0);
 
 struct Gemm : Quiet {
   template <class B>
@@ -115,7 +88,8 @@ struct Gemm : Quiet {
   template <class B>
   MK_DEVICE void store(Context<B>& c) const {
     const uint32_t count = ring_stages(c);
-    const uint32_t used = with_tile(gemm::kind_of(c), [&]<Tile kTile>() MK_INLINE { return kTile.used_pages(count); });
+    uint32_t used = with_tile(gemm::kind_of(c), [&]<Tile kTile>() MK_INLINE { return kTile.used_pages(count); });
+    MK_ROLLED for (uint32_t i = 0, last = last_pages(c); i < last; ++i) used |= 1u << (gemm::kSumsPage - i);
     MK_ROLLED for (uint32_t lid = 0; lid < B::kPages; ++lid) {
       if ((used >> lid & 1) != 0) continue;
       wait_page(c, lid);
@@ -125,87 +99,72 @@ struct Gemm : Quiet {
 
   template <class B>
   MK_DEVICE void consume(Context<B>& c) const {
-    const Kind kind = gemm::kind_of(c);
-    // In this order the largest tile's code comes first, as this compiler lays it out: with small tiles' before it a
-    // product of a single round took 3 % longer on an H200 (its launch waits for instructions).
-    if (!kind.general && kind.tile != kWholeName) return consume_others(c, kind);
-    consume_wide<kWhole>(c, kind);
+    if (gemm::kind_of(c).general) begin_general(c);
+    // What the loop carries is not alive in whole tiles, which have no registers for it.
+    MK_ROLLED for (int32_t first = 0;; first += static_cast<int32_t>(kGeneralPart)) {
+      const Kind kind = gemm::kind_of(c);
+      if (kind.general) {
+        run_general(c, kind, first);
+      } else {
+        // In this order the largest tile's code comes first, as this compiler lays it out: with small tiles' before it
+        // a product of a single round took 3 % longer on an H200 (its launch waits for instructions).
+        if (kind.tile == kWholeName ? run_whole(c, kind) : with_tile(kind, [&]<Tile kTile>() MK_INLINE {
+              if constexpr (kTile == kWhole) return true;  // never
+              return run_tile<kTile>(c, kind);
+            }))
+          return;
+        first = 0;
+      }
+      staged::store(c, kind.general ? TilePart{c.warp * 16, first, static_cast<int32_t>(kGeneralPart)}
+                                    : with_tile(kind, [&]<Tile kTile>() MK_INLINE { return part_of<kTile>(c); }));
+      if (!kind.general) return;
+      if (first + static_cast<int32_t>(kGeneralPart) >= c.index(gemm::kColumns)) break;
+    }
+    end_general(c);
   }
 
   template <class B>
   MK_DEVICE void consumed(Context<B>& c) const {
-    if (with_tile(gemm::kind_of(c), [&]<Tile kTile>() MK_INLINE { return kTile.divided(); })) finish_sums(c);
+    const uint32_t last = last_pages(c);
+    if (last != 0) finish_sums(c, last);
   }
 
  private:
-  /// Small tiles share accumulators, and the byte code's machine. Each wide one has its own: where tiles of other
-  /// widths shared the largest one's the assembler serialised products (C7511).
+  /// So many of the last pages are the consumers', for sums and staging.
   template <class B>
-  static MK_DEVICE void consume_others(Context<B>& c, const Kind& kind) {
-    const bool wide = with_tile(kind, [&]<Tile kTile>() MK_INLINE {
-      if constexpr (kSums<kTile> > kSums<kSmall> && kTile != kWhole) {
-        consume_wide<kTile>(c, kind);
-        return true;
-      }
-      return false;
+  static MK_DEVICE uint32_t last_pages(const Context<B>& c) {
+    const Kind kind = gemm::kind_of(c);
+    if (kind.general) return gemm::kGeneralStagingPages;
+    return with_tile(kind, [&]<Tile kTile>() MK_INLINE {
+      return kTile.divided() ? 1 : is_staged<kTile>(c) ? kTile.staging_pages() : 0;
     });
-    if (wide) return;
-    Lanes<float> acc[kSums<kSmall>];
-    // Every way through here sets them: else they would live between instructions (C7512).
-    if (with_tile<kSmallName>(kind, [&]<Tile kTile>() MK_INLINE { return run_tile<kTile>(c, kind, acc); })) return;
-    const TilePart part = with_tile<kSmallName>(kind, [&]<Tile kTile>() MK_INLINE { return part_of<kTile>(c); });
-    wait_writable_warp(c);
-    store_accumulators(c, acc, part);
   }
 
-  template <Tile kTile, class B>
-  static MK_DEVICE void consume_wide(Context<B>& c, const Kind& kind) {
-    Lanes<float> acc[kSums<kTile>];
-    if constexpr (kTile == kWhole) {
-      if (run_whole<kTile>(c, kind, acc)) return;
-    } else {
-      if (run_tile<kTile>(c, kind, acc)) return;
-    }
-    wait_writable_warp(c);
-    store_accumulators(c, acc, part_of<kTile>(c));
-  }
-
-  /// A 128 x 256 tile but for code that has no short epilogue: then false, and `acc` is the warp's part.
-  template <Tile kTile, class B>
-  static MK_DEVICE bool run_whole(Context<B>& c, const Kind& kind, Lanes<float> (&acc)[kSums<kTile>]) {
+  /// A 128 x 256 tile, as run_tile does the others.
+  template <class B>
+  static MK_DEVICE bool run_whole(Context<B>& c, const Kind& kind) {
+    Lanes<float> acc[kSums<kWhole>];
     const TilePart part = part_of<kWhole>(c);
     ShortEpilogue<kWhole.columns> epilogue;
     epilogue.prepare(c, part, kWhole.rows, kWhole.columns);
     wait_stage_full_warp(c, 0);
     if (c.aborted) epilogue.add = false;
     epilogue.prefetch_before();
-    if (kind.general) {
-      wait_page_warp(c, kGeneralPageA);
-      wait_page_warp(c, kGeneralPageB);
-    }
-    if (kind.exact) {
-      MK_UNROLL for (uint32_t i = 0; i < kSums<kWhole>; ++i) acc[i] = 0.0f;
-      exact::multiply<static_cast<int>(kWhole.columns)>(c, matrix_a(c), matrix_b(c), c.page_address(kGeneralPageA),
-                                                        c.page_address(kGeneralPageB), acc);
-    } else if (kind.n_major) {
+    if (kind.n_major) {
       if (kind.f16)
-        multiply<device::F16, true>(c, false, acc);
+        multiply<device::F16, true>(c, !epilogue.usable, acc);
       else
-        multiply<device::Bf16, true>(c, false, acc);
+        multiply<device::Bf16, true>(c, !epilogue.usable, acc);
     } else {
       if (kind.f16)
-        multiply<device::F16, false>(c, kind.general, acc);
+        multiply<device::F16, false>(c, !epilogue.usable, acc);
       else
-        multiply<device::Bf16, false>(c, kind.general, acc);
+        multiply<device::Bf16, false>(c, !epilogue.usable, acc);
     }
-    if (kind.general) {
-      device::speak_for_warp([&](uint32_t arrivals) {
-        free_stage(c, 0, arrivals);
-        finish_page(c, kGeneralPageA, arrivals);
-        finish_page(c, kGeneralPageB, arrivals);
-      });
+    if (!epilogue.usable) {
+      staged::put<kWhole.staging_pages()>(c, acc);
+      return false;
     }
-    if (!epilogue.usable) return false;
     epilogue.prefetch_after();
     wait_writable_warp(c);
     if (!c.aborted) epilogue.store(c, acc, part);

@@ -7,6 +7,7 @@
 #include "device/arch/sm90/descriptor.cuh"
 #include "ops/gemm/operands.cuh"
 #include "ops/gemm/short_epilogue.cuh"
+#include "ops/gemm/staged_epilogue.cuh"
 #include "ops/gemm/staging.cuh"
 
 namespace megakittens::ops::sm90 {
@@ -28,20 +29,22 @@ inline constexpr uint32_t kKeptSums = kKeptColumns<kTile> / 2;
 
 /// The warpgroup's products over fill k of a stage have retired: the stage and, where it was the last in them, its
 /// pages are free (row 4). One lane speaks for its warpgroup, whose products retire together.
+/// Staged: a page that stages sums stays.
 template <Tile kTile, class B>
-MK_DEVICE void release_stage(Context<B>& c, uint32_t k, uint32_t count) {
+MK_DEVICE void release_stage(Context<B>& c, uint32_t k, uint32_t count, bool staged) {
   device::speak_for_warpgroup(c, [&](uint32_t arrivals) {
     free_stage(c, k, arrivals);
     const uint32_t stage = k % kTile.stages;
     if (kTile.last_in_page_b(k, count)) finish_page(c, kTile.page_b(stage), arrivals);
     if constexpr (!kTile.together())
-      if (kTile.last_in_page_a(k, count)) finish_page(c, kTile.page_a(stage), arrivals);
+      if (kTile.last_in_page_a(k, count) && !(staged && kTile.stages_in(kTile.page_a(stage))))
+        finish_page(c, kTile.page_a(stage), arrivals);
   });
 }
 
 /// sums += A * B over the warpgroup's part of every stage. The last stage is left to the caller to release.
 template <class In, bool kTransB, Tile kTile, class B>
-MK_DEVICE void multiply_part(Context<B>& c, Lanes<float> (&sums)[kSums<kTile>]) {
+MK_DEVICE void multiply_part(Context<B>& c, bool staged, Lanes<float> (&sums)[kSums<kTile>]) {
   using namespace megakittens::sm90;
   using device::Swizzle;
   constexpr uint32_t kRowBytes = gemm::kBlockRowBytes;
@@ -72,7 +75,7 @@ MK_DEVICE void multiply_part(Context<B>& c, Lanes<float> (&sums)[kSums<kTile>]) 
     b = b_of(stage);
     if (k > 0) {
       ptx::wgmma_wait_group<1>();
-      release_stage<kTile>(c, k - 1, count);
+      release_stage<kTile>(c, k - 1, count, staged);
     }
   }
   ptx::wgmma_wait_group<0>();
@@ -81,18 +84,18 @@ MK_DEVICE void multiply_part(Context<B>& c, Lanes<float> (&sums)[kSums<kTile>]) 
 
 /// The same for the types and layouts that there are, from zeros on.
 template <Tile kTile, class B>
-MK_DEVICE void multiply_part(Context<B>& c, const Kind& kind, Lanes<float> (&sums)[kSums<kTile>]) {
+MK_DEVICE void multiply_part(Context<B>& c, const Kind& kind, bool staged, Lanes<float> (&sums)[kSums<kTile>]) {
   MK_UNROLL for (uint32_t i = 0; i < kSums<kTile>; ++i) sums[i] = 0.0f;
   if (kind.n_major) {
     if (kind.f16)
-      multiply_part<device::F16, true, kTile>(c, sums);
+      multiply_part<device::F16, true, kTile>(c, staged, sums);
     else
-      multiply_part<device::Bf16, true, kTile>(c, sums);
+      multiply_part<device::Bf16, true, kTile>(c, staged, sums);
   } else {
     if (kind.f16)
-      multiply_part<device::F16, false, kTile>(c, sums);
+      multiply_part<device::F16, false, kTile>(c, staged, sums);
     else
-      multiply_part<device::Bf16, false, kTile>(c, sums);
+      multiply_part<device::Bf16, false, kTile>(c, staged, sums);
   }
 }
 
@@ -111,7 +114,8 @@ MK_DEVICE void send_sums(Lanes<uint32_t> address, const Lanes<float> (&sums)[kCo
 template <Tile kTile, class B>
 MK_DEVICE void exchange_halves(Context<B>& c, const Lanes<float> (&sums)[kSums<kTile>],
                                Lanes<float> (&half)[kKeptSums<kTile>]) {
-  constexpr uint32_t kHalf = kKeptSums<kTile>, kWarpBytes = kHalf * 4 * device::kWarpLanes;
+  constexpr uint32_t kHalf = kKeptSums<kTile>, kWarpBytes = staged::kWarpBytes;
+  static_assert(kHalf * 4 * device::kWarpLanes <= kWarpBytes);
   const uint32_t page = c.page_address(gemm::kSumsPage), count = gemm::fills<kTile>(c);
   const Lanes<uint32_t> lane = device::lane_index() * 16;
   const bool lower = c.warp < 4;  // keeps the first columns, sends the others
@@ -123,7 +127,7 @@ MK_DEVICE void exchange_halves(Context<B>& c, const Lanes<float> (&sums)[kSums<k
       send_sums<0>(to, sums);
   }
   meet_consumers(c);
-  if (count > 0) release_stage<kTile>(c, count - 1, count);
+  if (count > 0) release_stage<kTile>(c, count - 1, count, false);
   await_consumers(c);
   MK_UNROLL for (uint32_t i = 0; i < kHalf; ++i) half[i] = device::select(Lanes<bool>(lower), sums[i], sums[kHalf + i]);
   if (c.aborted) return;
@@ -142,9 +146,16 @@ MK_DEVICE TilePart part_of(const Context<B>& c) {
   return {c.warp * 16, 0, kColumns};
 }
 
-/// A whole instruction. Where its code has no short epilogue the result is false, and the warp's part lies in acc.
-template <Tile kTile, uint32_t kCount, class B>
-MK_DEVICE bool run_tile(Context<B>& c, const Kind& kind, Lanes<float> (&acc)[kCount]) {
+/// The instruction's sums go through staging: its code has no short epilogue, or its tile is cut off.
+template <Tile kTile, class B>
+MK_DEVICE bool is_staged(const Context<B>& c) {
+  return !ShortEpilogue<kKeptColumns<kTile>>::serves(c, kTile.rows, kTile.columns);
+}
+
+/// A whole instruction. Where its code has no short epilogue the result is false, and the sums lie in the warp's
+/// staging in the form that `type` says.
+template <Tile kTile, class B>
+MK_DEVICE bool run_tile(Context<B>& c, const Kind& kind) {
   const TilePart part = part_of<kTile>(c);
   ShortEpilogue<kKeptColumns<kTile>> epilogue;
   epilogue.prepare(c, part, kTile.rows, kTile.columns);
@@ -153,43 +164,36 @@ MK_DEVICE bool run_tile(Context<B>& c, const Kind& kind, Lanes<float> (&acc)[kCo
   if (c.aborted) epilogue.add = false;
   epilogue.prefetch_before();
   auto stored = [&](const auto& sums) MK_INLINE {
-    if (!epilogue.usable) return false;
+    if (!epilogue.usable) {
+      staged::put<kTile.staging_pages()>(c, sums);
+      return false;
+    }
     epilogue.prefetch_after();
     wait_writable_warp(c);
     if (!c.aborted) epilogue.store(c, sums, part);
     return true;
   };
-  auto kept = [&](const auto& sums) MK_INLINE {
-    if (stored(sums)) return true;
-    MK_UNROLL for (uint32_t i = 0; i < kCount; ++i) acc[i] =
-        i < kKeptSums<kTile> ? sums[i % kKeptSums<kTile>] : Lanes<float>(0.0f);
-    return false;
-  };
-  auto multiply_rows = [&](auto& sums) MK_INLINE {
-    multiply_part<kTile>(c, kind, sums);
-    const uint32_t count = gemm::fills<kTile>(c);
-    if (count > 0) release_stage<kTile>(c, count - 1, count);
-  };
+  Lanes<float> sums[kSums<kTile>];  // of its own: products of two widths in one array are serialised (C7511)
   if constexpr (kTile.divided()) {
-    Lanes<float> sums[kSums<kTile>], half[kKeptSums<kTile>];
-    multiply_part<kTile>(c, kind, sums);
+    Lanes<float> half[kKeptSums<kTile>];
+    multiply_part<kTile>(c, kind, false, sums);
     exchange_halves<kTile>(c, sums, half);
-    return kept(half);
-  } else if constexpr (kSums<kTile> == kCount) {
-    multiply_rows(acc);
-    return stored(acc);
-  } else {  // an array of its own: products of two widths in one are serialised (C7511)
-    Lanes<float> sums[kSums<kTile>];
-    multiply_rows(sums);
-    return kept(sums);
+    return stored(half);
+  } else {
+    multiply_part<kTile>(c, kind, !epilogue.usable, sums);
+    const uint32_t count = gemm::fills<kTile>(c);
+    if (count > 0) release_stage<kTile>(c, count - 1, count, !epilogue.usable);
+    return stored(sums);
   }
 }
 
-/// Gives the page of the sums on, when the tile's counters need not wait for it.
+/// Gives the last `pages` pages, of sums and staging, on, when the tile's counters need not wait for it.
 template <class B>
-MK_DEVICE void finish_sums(Context<B>& c) {
+MK_DEVICE void finish_sums(Context<B>& c, uint32_t pages) {
   ptx::fence_proxy_async_shared_cta();  // ordinary accesses, before the page's next bulk load (row 3)
-  device::speak_for_warp([&](uint32_t arrivals) { finish_page(c, gemm::kSumsPage, arrivals); });
+  device::speak_for_warp([&](uint32_t arrivals) {
+    MK_ROLLED for (uint32_t i = 0; i < pages; ++i) finish_page(c, gemm::kSumsPage - i, arrivals);
+  });
 }
 
 }  // namespace megakittens::ops::sm90

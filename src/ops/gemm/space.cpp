@@ -79,12 +79,8 @@ std::variant<Space, std::string> make_space(const ir::Graph& graph, const ir::No
   for (std::size_t i = 0; i < total; ++i)
     if (auto problem = stride_problem(space.views[i], types[i])) return *problem;
 
-  ir::PointwiseBody body =
-      node.body ? *node.body
-                : ir::PointwiseBody{.steps = {{.op = ir::PointwiseOp::identity, .args = {ir::Ref::accumulator()}}},
-                                    .results = {0}};
-  auto code =
-      compile_pointwise(body, 0, static_cast<int>(node.operands.size()), {space.out}, program::kGemmTemporaries);
+  auto code = compile_pointwise(epilogue_of(node), 0, static_cast<int>(node.operands.size()), {space.out},
+                                program::kGemmTemporaries);
   if (auto* problem = std::get_if<std::string>(&code)) return *problem;
   program::NodeRecord& record = space.record;
   record.operand_count = static_cast<std::uint16_t>(total);
@@ -97,6 +93,36 @@ std::variant<Space, std::string> make_space(const ir::Graph& graph, const ir::No
   record.parameters[kDepth] = static_cast<std::int32_t>(space.k);
   set_code(record, std::get<Code>(code));
   return space;
+}
+
+namespace {
+
+bool is_half(std::uint8_t type) {
+  return type == static_cast<std::uint8_t>(program::ElementType::bf16) ||
+         type == static_cast<std::uint8_t>(program::ElementType::f16);
+}
+
+}  // namespace
+
+bool rounds_first(const program::NodeRecord& record) {
+  const program::CodeWord& word = record.code[0];
+  switch (static_cast<program::CodeOp>(word.op)) {
+    case program::CodeOp::round:
+    case program::CodeOp::round_add_round:
+    case program::CodeOp::round_add_round_relu:
+      return is_half(word.type);
+    case program::CodeOp::store:
+      return is_half(record.operands[word.third].type);
+    default:
+      return false;
+  }
+}
+
+bool is_short(const program::NodeRecord& record) {
+  const auto op = static_cast<program::CodeOp>(record.code[0].op);
+  if (op == program::CodeOp::store) return record.code_count == 1;
+  return record.code_count == 2 && static_cast<program::CodeOp>(record.code[1].op) == program::CodeOp::store &&
+         (op == program::CodeOp::round_add_round || op == program::CodeOp::round_add_round_relu);
 }
 
 TilePlan::TilePlan(Space space, TileShape shape, Rows rows)

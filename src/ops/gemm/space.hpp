@@ -22,6 +22,11 @@ struct Space {
 /// Gives the reason where the node is no matmul, or one that does not fit a record.
 std::variant<Space, std::string> make_space(const ir::Graph& graph, const ir::Node& node);
 
+/// The record's code rounds sums to 16 bits before anything else: Hopper's wide tiles take no other.
+bool rounds_first(const program::NodeRecord& record);
+/// Its code is one that Hopper's short epilogue knows (ops/gemm/short_epilogue.cuh); whole, aligned tiles take that.
+bool is_short(const program::NodeRecord& record);
+
 /// The order in which the tiles of a product stand in the program.
 enum class TileOrder : std::uint8_t {
   /// The seed's: supergroups of 8 columns, all rows of one before the next, odd ones from the last row up.

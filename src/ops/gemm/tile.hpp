@@ -16,8 +16,9 @@ enum class Placement : uint8_t { apart, together };
 
 /// Elements in a 128-byte row: shared memory holds both operands in blocks of such rows.
 inline constexpr uint32_t kBlock = 64, kBlockRowBytes = 128;
-/// Of the interpreter's build for products. The last page carries sums between warpgroups.
-inline constexpr uint32_t kPages = 7, kPageBytes = 32768, kSumsPage = kPages - 1;
+/// Of the interpreter's build for products. The last page carries sums between warpgroups, and with the page before
+/// stages them for the byte code; kStagedSums: so many of a lane as fp32 in one of them, or twice as many of 16 bits.
+inline constexpr uint32_t kPages = 7, kPageBytes = 32768, kSumsPage = kPages - 1, kStagedSums = 32;
 
 /// One CTA's output tile and the ring of stages along K that feeds it. Plain data; a template argument in device code.
 struct Tile {
@@ -52,12 +53,25 @@ struct Tile {
   }
   constexpr bool opens_page_a(uint32_t stage) const { return stage % stages_a_page() == 0; }
   constexpr uint32_t pages() const { return together() ? stages : page_a(stages - 1) + 1; }
-  /// Those that a product of so many fills uses, a bit each.
-  constexpr uint32_t used_pages(uint32_t fills) const {
+  /// A lane's sums that are stored, and the last pages in which sums are staged that go through the byte code. Of the
+  /// tile's operands only A may lie there, which each warpgroup reads alone.
+  constexpr uint32_t kept_sums() const { return columns / (divided() ? 4 : 2); }
+  constexpr uint32_t staging_pages() const { return (kept_sums() / 2 + kStagedSums - 1) / kStagedSums; }
+  constexpr bool stages_in(uint32_t page) const { return page + staging_pages() >= kPages; }
+  /// They may be staged as fp32: the code need not round them first.
+  constexpr bool takes_unrounded() const {
+    return cores == Cores::tcgen05 || kept_sums() <= kStagedSums * staging_pages();
+  }
+
+  /// Those that a product of so many fills uses, a bit each. Staged: its sums go through the byte code.
+  constexpr uint32_t used_pages(uint32_t fills, bool staged = false) const {
     const uint32_t filled = fills < stages ? fills : stages;
     uint32_t used = (1u << filled) - 1;
     if (!together()) used |= ((1u << (filled + stages_a_page() - 1) / stages_a_page()) - 1) << stages;
-    return divided() ? used | 1u << kSumsPage : used;
+    if (divided()) used |= 1u << kSumsPage;
+    for (uint32_t page = 0; staged && page < kPages; ++page)
+      if (stages_in(page)) used |= 1u << page;
+    return used;
   }
   /// Fill k is the last in its stage's page of B, and in that of A.
   constexpr bool last_in_page_b(uint32_t k, uint32_t fills) const { return k + stages >= fills; }
@@ -67,18 +81,20 @@ struct Tile {
   }
 
   /// See program::Instruction::release_order: the device lets go of unused pages first, then of B's and A's page of
-  /// each of the last fills, then of the page that carries sums.
-  constexpr uint64_t release_order(uint32_t fills) const {
+  /// each of the last fills, then of the page that carries sums or stages them.
+  constexpr uint64_t release_order(uint32_t fills, bool staged = false) const {
     uint64_t order = 0;
     uint32_t count = 0;
     auto push = [&](uint32_t page) { order |= uint64_t{page} << 4 * count++; };
+    auto kept = [&](uint32_t page) { return staged && stages_in(page); };
     for (uint32_t page = 0; page < kPages; ++page)
-      if ((used_pages(fills) >> page & 1) == 0) push(page);
+      if ((used_pages(fills, staged) >> page & 1) == 0) push(page);
     for (uint32_t k = fills > stages ? fills - stages : 0; k < fills; ++k) {
       push(page_b(k % stages));
-      if (!together() && last_in_page_a(k, fills)) push(page_a(k % stages));
+      if (!together() && last_in_page_a(k, fills) && !kept(page_a(k % stages))) push(page_a(k % stages));
     }
-    if (divided()) push(kSumsPage);
+    for (uint32_t page = 0; page < kPages; ++page)
+      if (kept(page) || (divided() && page == kSumsPage)) push(page);
     return order;
   }
 
@@ -88,7 +104,8 @@ struct Tile {
                        : divided()             ? rows == 64 && columns <= 128 && depth == 2 * kBlock
                                                : rows == 128 && columns <= 256 && depth == kBlock;
     return shape && columns % kBlock == 0 && (together() ? bytes_a() : 0) + bytes_b() <= kPageBytes &&
-           bytes_a() <= kPageBytes && stages % stages_a_page() == 0 && pages() + (divided() ? 1 : 0) <= kPages;
+           bytes_a() <= kPageBytes && stages % stages_a_page() == 0 && pages() + (divided() ? 1 : 0) <= kPages &&
+           (cores == Cores::tcgen05 || (pages() < kPages && (staging_pages() == 1 || (!together() && rows == 128))));
   }
 };
 
@@ -110,6 +127,8 @@ constexpr const Tile& tile_of(TileName name) {
 
 /// The general types' tile: operands come by the consumers' ordinary loads.
 inline constexpr uint32_t kGeneralRows = 128, kGeneralColumns = 256;
+/// They stage 128 columns at once, fp32 or rounded.
+inline constexpr uint32_t kGeneralStagingPages = 2;
 
 constexpr bool is_product(uint32_t icode) {
   return icode >= kIcode_gemm_general_bf16 && icode < kIcodeCount;

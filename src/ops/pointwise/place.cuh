@@ -81,6 +81,17 @@ struct GlobalOperand {
   MK_DEVICE GlobalRun run(const Place& place, uint32_t g) const {
     return {base, offset(place.row(g), place.column(g)), whole_run(place, g)};
   }
+  /// No lane of the warp has a value in its runs that does not move in a vector.
+  template <class Place>
+  MK_DEVICE bool moves_in_runs(const Place& place, uint32_t runs) const {
+    if (!vector) return false;
+    Lanes<bool> done = true;
+    MK_UNROLL for (uint32_t g = 0; g < runs; ++g) {
+      const Lanes<bool> outside = place.row(g) >= place.row_end() || place.column(g) >= place.column_end();
+      done = done && (outside || whole_run(place, g));
+    }
+    return device::all(done);
+  }
 
   /// Whole runs move as vectors. Where the tile's edge cuts a run, or the operand has no vectors, values follow one by
   /// one in a loop that turns the chunk round, so that each type's access is in the code once and not sixteen times.
@@ -88,7 +99,7 @@ struct GlobalOperand {
   MK_DEVICE void load(const Place& place, Lanes<float> (&values)[kChunk]) const {
     if (vector)
       MK_UNROLL for (uint32_t g = 0; g < kRuns; ++g) read_floating_run(type, run(place, g), values + g * kRun);
-    if (all_moved(place)) return;
+    if (moves_in_runs(place, kRuns)) return;
     MK_ROLLED for (uint32_t n = 0; n < kChunk; ++n) {
       const Lanes<int32_t> row = place.row(n / kRun), column = place.column(n / kRun) + static_cast<int32_t>(n % kRun);
       const Lanes<bool> moved = whole_run(place, n / kRun) && vector;
@@ -103,7 +114,7 @@ struct GlobalOperand {
   MK_DEVICE void store(const Place& place, Lanes<float> (&values)[kChunk]) const {
     if (vector)
       MK_UNROLL for (uint32_t g = 0; g < kRuns; ++g) write_floating_run(type, run(place, g), values + g * kRun);
-    if (all_moved(place)) return;
+    if (moves_in_runs(place, kRuns)) return;
     MK_ROLLED for (uint32_t n = 0; n < kChunk; ++n) {
       const Lanes<int32_t> row = place.row(n / kRun), column = place.column(n / kRun) + static_cast<int32_t>(n % kRun);
       const Lanes<bool> moved = whole_run(place, n / kRun) && vector;
@@ -111,18 +122,6 @@ struct GlobalOperand {
       store_value(type, base, offset(row, column), values[0], wanted);
       turn_chunk(values, values[0]);
     }
-  }
-
- private:
-  /// No lane has a value left that did not move with its run.
-  template <class Place>
-  MK_DEVICE bool all_moved(const Place& place) const {
-    Lanes<bool> done = true;
-    MK_UNROLL for (uint32_t g = 0; g < kRuns; ++g) {
-      const Lanes<bool> outside = place.row(g) >= place.row_end() || place.column(g) >= place.column_end();
-      done = done && (outside || (whole_run(place, g) && vector));
-    }
-    return device::all(done);
   }
 };
 
