@@ -217,7 +217,8 @@ TEST(Permute, of_random_slices_steps_and_casts_up_to_five_dimensions_is_exact) {
     const Handle x = b.input("x", from, shape);
     ir::View view = x.view;
     for (int d = 0; d < rank; ++d)
-      view = view.slice(d, slices[d].start, slices[d].start + (slices[d].size - 1) * slices[d].step + 1, slices[d].step);
+      view =
+          view.slice(d, slices[d].start, slices[d].start + (slices[d].size - 1) * slices[d].step + 1, slices[d].step);
     const Handle y{x.value, view.permute(random_order(rank, random))};
     b.output(from == to ? b.copy(y) : b.cast(y, to));
     RunSetup setup = small_machine();
