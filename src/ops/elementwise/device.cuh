@@ -122,7 +122,7 @@ struct Elementwise : Quiet {
       if (port.shape.gathers()) port.template gather_operands<kLaneValues>();
       Lanes<float> acc[kLaneValues];
       MK_UNROLL for (uint32_t i = 0; i < kLaneValues; ++i) acc[i] = 0.0f;
-      run_code<kTemporaries>(c, acc, port);
+      run_code<kTemporaries, kLaneValues>(c, acc, port);
     }
   }
 

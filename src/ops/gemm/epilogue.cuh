@@ -68,7 +68,7 @@ MK_DEVICE void store_accumulators(device::Context<B>& c, Lanes<float> (&acc)[kCo
     Lanes<float> chunk[kChunk];
     transpose_quad(acc, chunk);
     port.place.first = part.column + n;
-    run_code<program::kGemmTemporaries>(c, chunk, port);
+    run_code<program::kGemmTemporaries, kChunk>(c, chunk, port);
     MK_UNROLL for (uint32_t i = 0; i + kChunk < kCount; ++i) acc[i] = acc[i + kChunk];
   }
 }

@@ -80,7 +80,7 @@ MK_DEVICE void store_tile(Context<B>& c) {
     Lanes<float> chunk[kChunk];
     MK_UNROLL for (uint32_t i = 0; i < kChunk; ++i) chunk[i] = device::bit_cast<float>(words[i]);
     port.place.first = static_cast<int32_t>(n);
-    run_code<program::kGemmTemporaries>(c, chunk, port);
+    run_code<program::kGemmTemporaries, kChunk>(c, chunk, port);
   }
 }
 

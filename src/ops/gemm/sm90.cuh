@@ -162,7 +162,7 @@ struct Gemm : Quiet {
         multiply<device::Bf16, false>(c, !epilogue.usable, acc);
     }
     if (!epilogue.usable) {
-      staged::put<kWhole.staging_pages()>(c, acc);
+      staged::put<kWhole.staging_pages()>(c, part.column, acc);
       return false;
     }
     epilogue.prefetch_after();

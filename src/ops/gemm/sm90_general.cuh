@@ -60,7 +60,7 @@ MK_DEVICE void run_general(Context<B>& c, const Kind& kind, int32_t first) {
     multiply_staged<device::F16>(c, first, sums);
   else
     multiply_staged<device::Bf16>(c, first, sums);
-  staged::put<gemm::kGeneralStagingPages>(c, sums);
+  staged::put<gemm::kGeneralStagingPages>(c, first, sums);
 }
 
 template <class B>

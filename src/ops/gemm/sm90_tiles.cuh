@@ -163,9 +163,9 @@ MK_DEVICE bool run_tile(Context<B>& c, const Kind& kind) {
   wait_stage_full_warp(c, 0);
   if (c.aborted) epilogue.add = false;
   epilogue.prefetch_before();
-  auto stored = [&](const auto& sums) MK_INLINE {
+  auto stored = [&](auto& sums) MK_INLINE {
     if (!epilogue.usable) {
-      staged::put<kTile.staging_pages()>(c, sums);
+      staged::put<kTile.staging_pages()>(c, part.column, sums);
       return false;
     }
     epilogue.prefetch_after();

@@ -105,17 +105,24 @@ bool is_half(std::uint8_t type) {
 }  // namespace
 
 bool rounds_first(const program::NodeRecord& record) {
+  auto rounds = [&](const program::CodeWord& word) {
+    switch (static_cast<program::CodeOp>(word.op)) {
+      case program::CodeOp::round:
+      case program::CodeOp::round_add_round:
+      case program::CodeOp::round_add_round_relu:
+        return is_half(word.type);
+      case program::CodeOp::store:
+        return is_half(record.operands[word.third].type);
+      default:
+        return false;
+    }
+  };
   const program::CodeWord& word = record.code[0];
-  switch (static_cast<program::CodeOp>(word.op)) {
-    case program::CodeOp::round:
-    case program::CodeOp::round_add_round:
-    case program::CodeOp::round_add_round_relu:
-      return is_half(word.type);
-    case program::CodeOp::store:
-      return is_half(record.operands[word.third].type);
-    default:
-      return false;
+  if (static_cast<program::CodeOp>(word.op) == program::CodeOp::add && word.source < program::kSourceTemporary) {
+    const program::OperandRecord& row = record.operands[word.source];
+    return row.strides[2] == 0 && row.strides[3] == 1 && is_half(row.type) && rounds(record.code[1]);
   }
+  return rounds(word);
 }
 
 bool is_short(const program::NodeRecord& record) {

@@ -22,7 +22,8 @@ struct Space {
 /// Gives the reason where the node is no matmul, or one that does not fit a record.
 std::variant<Space, std::string> make_space(const ir::Graph& graph, const ir::Node& node);
 
-/// The record's code rounds sums to 16 bits before anything else: Hopper's wide tiles take no other.
+/// The record's code rounds sums to 16 bits before anything else, or behind adding a 16-bit row: Hopper's wide tiles
+/// take no other (staged::Beginning in ops/gemm/staged_epilogue.cuh).
 bool rounds_first(const program::NodeRecord& record);
 /// Its code is one that Hopper's short epilogue knows (ops/gemm/short_epilogue.cuh); whole, aligned tiles take that.
 bool is_short(const program::NodeRecord& record);

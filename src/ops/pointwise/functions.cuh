@@ -138,14 +138,14 @@ MK_DEVICE void run_form(CodeOp op, Lanes<float> (&acc)[kCount], Lanes<float> (&s
   }
 }
 
-/// acc = op(acc) or op(acc, s). All of a long chunk's fast values are written out: they are what bandwidth waits for.
-template <uint32_t kCount>
+/// acc = op(acc) or op(acc, s). Of a long chunk's fast values kAtOnce are written out.
+template <uint32_t kAtOnce, uint32_t kCount>
 MK_DEVICE void run_function(CodeOp op, bool fast, Lanes<float> (&acc)[kCount], Lanes<float> (&s)[kCount]) {
   constexpr bool kLong = kCount > 16;
   if (is_seldom(op) || op == CodeOp::reverse_pow)
     run_form<Seldom, kLong ? 2 : 1>(op, acc, s);
   else if (fast)
-    run_form<Fast, kLong ? kCount : 1>(op, acc, s);
+    run_form<Fast, kLong ? kAtOnce : 1>(op, acc, s);
   else
     run_form<Accurate, kLong ? 4 : 1>(op, acc, s);
 }

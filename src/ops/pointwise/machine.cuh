@@ -40,13 +40,13 @@ MK_DEVICE Lanes<float> pick_temporary(int number, const Lanes<float> (&temporari
 }
 
 /// A function, and the machine's own words that are made of one.
-template <uint32_t kCount>
+template <uint32_t kAtOnce, uint32_t kCount>
 MK_DEVICE void run_function_word(const CodeWord word, Lanes<float> (&acc)[kCount], Lanes<float> (&s)[kCount]) {
   CodeOp op = static_cast<CodeOp>(word.op);
   const bool with_product = op == CodeOp::silu_mul || op == CodeOp::silu_round_mul_round;
   const bool rounds = op == CodeOp::silu_round_mul_round;
   if (with_product) op = CodeOp::silu;
-  run_function(op, is_half(word.type), acc, s);
+  run_function<kAtOnce>(op, is_half(word.type), acc, s);
   if (!with_product) return;
   MK_ROLLED for (uint32_t pass = 0; pass < 2; ++pass) {
     if (rounds) round_chunk(word.type, acc);
@@ -55,7 +55,7 @@ MK_DEVICE void run_function_word(const CodeWord word, Lanes<float> (&acc)[kCount
 }
 
 /// One word on the whole chunk.
-template <int kTemporaries, uint32_t kCount>
+template <int kTemporaries, uint32_t kAtOnce, uint32_t kCount>
 MK_DEVICE void run_word(const CodeWord word, Lanes<float> (&acc)[kCount], Lanes<float> (&s)[kCount],
                         Lanes<float> (&temporaries)[kTemporaries][kCount]) {
   using namespace device;  // what the expressions are made of
@@ -105,22 +105,22 @@ MK_DEVICE void run_word(const CodeWord word, Lanes<float> (&acc)[kCount], Lanes<
       }
       break;
     default:
-      run_function_word(word, acc, s);
+      run_function_word<kAtOnce>(word, acc, s);
       break;
   }
 }
 
-/// Runs the current instruction's code on `acc`. `port.load(k, s)` reads operand k's chunk and `port.store(k, type,
-/// acc)` writes output operand k's.
-template <int kTemporaries, class B, class Port, uint32_t kCount>
-MK_DEVICE void run_code(const device::Context<B>& c, Lanes<float> (&acc)[kCount], Port& port) {
+/// Runs the current instruction's code on `acc`, from word `first` on. `port.load(k, s)` reads operand k's chunk and
+/// `port.store(k, type, acc)` writes output operand k's. kAtOnce: values on which a function's fast form works at once.
+template <int kTemporaries, uint32_t kAtOnce, class B, class Port, uint32_t kCount>
+MK_DEVICE void run_code(const device::Context<B>& c, Lanes<float> (&acc)[kCount], Port& port, uint32_t first = 0) {
   Lanes<float> temporaries[kTemporaries][kCount];
   // Defined on every path, or the compiler keeps them alive around the loop.
   MK_UNROLL for (uint32_t i = 0; i < kCount; ++i) MK_UNROLL for (int t = 0; t < kTemporaries; ++t) temporaries[t][i] =
       0.0f;
   const uint32_t count = c.code_count();
-  uint32_t next = c.code(0);
-  MK_ROLLED for (uint32_t at = 0; at < count; ++at) {
+  uint32_t next = c.code(first);
+  MK_ROLLED for (uint32_t at = first; at < count; ++at) {
     const CodeWord word = device::bit_cast<CodeWord>(next);
     next = c.code(at + 1);  // ahead of its use; behind the last word lie the constants
     if (static_cast<CodeOp>(word.op) == CodeOp::store) {
@@ -138,7 +138,7 @@ MK_DEVICE void run_code(const device::Context<B>& c, Lanes<float> (&acc)[kCount]
       const float value = constant ? c.code_constant(word.source - program::kSourceConstant) : 0.0f;
       MK_UNROLL for (uint32_t i = 0; i < kCount; ++i) s[i] = value;
     }
-    run_word<kTemporaries>(word, acc, s, temporaries);
+    run_word<kTemporaries, kAtOnce>(word, acc, s, temporaries);
   }
 }
 

@@ -85,7 +85,7 @@ template <class B, class Place>
 MK_DEVICE void store_result(const device::Context<B>& c, const Place& place, Lanes<float> (&values)[kChunk],
                             uint32_t middle = 0) {
   ResultPort<B, Place> port{c, place, middle};
-  run_code<kUserTemporaries>(c, values, port);
+  run_code<kUserTemporaries, kChunk>(c, values, port);
 }
 
 /// 512 columns of one row, for GlobalOperand: lane l holds columns 8 l to 8 l + 7 of each half.
