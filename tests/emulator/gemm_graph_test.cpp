@@ -182,6 +182,50 @@ TEST(GemmGraph, every_tile_that_is_asked_for_runs_every_layout_epilogue_and_chai
       }
 }
 
+/// gelu(x @ w + bias) as PyTorch's linear layers have it: the bias is added to fp32 sums, which are rounded once.
+ir::Graph linear_and_gelu(DType dtype, const ProductSize& size, bool matrix) {
+  ir::Builder b;
+  const Handle x = b.input("x", dtype, {size.m, size.k}), w = b.input("w", dtype, {size.k, size.n});
+  const Handle bias = b.input("bias", dtype, matrix ? ir::Extents{size.m, size.n} : ir::Extents{size.n});
+  b.output(b.pointwise(PointwiseOp::gelu_tanh, {b.matmul(x, w)}));
+  ir::Graph graph = b.build();
+  ir::Node& product = graph.nodes[0];
+  product.operands.push_back({bias.value, bias.view.broadcast_to({size.m, size.n})});
+  product.body = ir::PointwiseBody{
+      .steps = {{PointwiseOp::add, {ir::Ref::accumulator(), ir::Ref::operand(2)}, DType::f32}}, .results = {0}};
+  return graph;
+}
+
+TEST(GemmGraph, a_bias_is_added_before_sums_are_rounded_in_every_tile) {
+  for (const std::string& tile : hopper_tiles())
+    for (DType dtype : {DType::bf16, DType::f16})
+      for (const ProductSize& size : {ProductSize{136, 264, 72}, ProductSize{100, 200, 64}})
+        for (bool matrix : {false, true}) {
+          RunSetup setup = small_machine();
+          setup.schedule.tile = tile;
+          GraphRun run(linear_and_gelu(dtype, size, matrix), setup);
+          EXPECT_EQ(run.graph().nodes.size(), 1U) << ir::to_string(run.graph());
+          // Wide tiles take a row; sums that stay fp32 need room that they have not.
+          const bool narrow = tile == "gemm_divided" || tile == "gemm_narrow";
+          EXPECT_EQ(tiles_of(run.program()).contains(tile), narrow || !matrix) << tile << matrix;
+          Tolerance few = units_of(dtype, 4);
+          few.absolute = std::max(4 * few.relative, 1e-4F);
+          EXPECT_EQ(problem_of(run.launch(), few), "") << tile << ir::name_of(dtype) << size.n << matrix;
+        }
+}
+
+TEST(GemmGraph, a_bias_of_odd_length_or_base_is_added_before_sums_are_rounded) {
+  for (DType dtype : kTypes)
+    for (int misaligned : {0, 1}) {
+      RunSetup setup = small_machine();
+      setup.misaligned = misaligned;
+      Tolerance few = units_of(dtype, 4);
+      few.absolute = std::max(4 * few.relative, 1e-4F);
+      EXPECT_EQ(run_and_compare(linear_and_gelu(dtype, {131, 35, 13}, false), setup, few), "")
+          << ir::name_of(dtype) << misaligned;
+    }
+}
+
 TEST(GemmGraph, an_epilogue_waits_for_an_operand_that_alone_depends_on_others) {
   const std::tuple<unsigned, int, const char*> cases[] = {
       {1, 256, "gemm"}, {1, 128, "gemm_medium"}, {2, 128, "gemm_divided"}, {16, 64, "gemm_narrow"}};

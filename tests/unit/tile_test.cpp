@@ -36,23 +36,28 @@ TEST(Tile, stages_and_sums_lie_in_pages_without_overlap) {
   }
 }
 
-TEST(Tile, pages_are_released_once_each_and_none_before_its_last_fill) {
+TEST(Tile, pages_are_released_once_each_and_none_before_its_last_use) {
   for (const Tile& tile : kTiles)
-    for (std::uint32_t fills = 1; fills < 20; ++fills) {
-      std::vector<std::uint32_t> order;
-      for (std::uint32_t q = 0; q < kPages; ++q) order.push_back(tile.release_order(fills) >> (4 * q) & 15);
-      EXPECT_EQ(std::set<std::uint32_t>(order.begin(), order.end()).size(), kPages);
-      auto place = [&](std::uint32_t page) { return std::ranges::find(order, page) - order.begin(); };
-      std::vector<std::uint32_t> last(kPages);  // one more than the last fill that lies in a page
-      for (std::uint32_t k = 0; k < fills; ++k)
-        last[tile.page_a(k % tile.stages)] = last[tile.page_b(k % tile.stages)] = k + 1;
-      if (tile.divided()) last[kSumsPage] = fills + 1;
-      for (std::uint32_t page = 0; page < kPages; ++page) {
-        EXPECT_EQ((tile.used_pages(fills) >> page & 1) != 0, last[page] > 0) << page << " of " << fills;
-        for (std::uint32_t later = 0; later < kPages; ++later)
-          EXPECT_TRUE(last[page] >= last[later] || place(page) < place(later)) << page << " " << later;
+    for (bool staged : {false, true})
+      for (std::uint32_t fills = 1; fills < 20; ++fills) {
+        if (staged && tile.cores == Cores::tcgen05) continue;
+        const std::uint64_t released = tile.release_order(fills, staged);
+        std::vector<std::uint32_t> order;
+        for (std::uint32_t q = 0; q < kPages; ++q) order.push_back(released >> (4 * q) & 15);
+        EXPECT_EQ(std::set<std::uint32_t>(order.begin(), order.end()).size(), kPages);
+        auto place = [&](std::uint32_t page) { return std::ranges::find(order, page) - order.begin(); };
+        std::vector<std::uint32_t> last(kPages);  // one more than the last fill that lies in a page
+        for (std::uint32_t k = 0; k < fills; ++k)
+          last[tile.page_a(k % tile.stages)] = last[tile.page_b(k % tile.stages)] = k + 1;
+        if (tile.divided()) last[kSumsPage] = fills + 1;
+        for (std::uint32_t page = 0; page < kPages; ++page) {
+          if (staged && tile.stages_in(page)) last[page] = fills + 1;
+          EXPECT_EQ((tile.used_pages(fills, staged) >> page & 1) != 0, last[page] > 0) << page << " of " << fills;
+        }
+        for (std::uint32_t page = 0; page < kPages; ++page)
+          for (std::uint32_t later = 0; later < kPages; ++later)
+            EXPECT_TRUE(last[page] >= last[later] || place(page) < place(later)) << page << " " << later;
       }
-    }
 }
 
 TEST(Tile, icodes_say_which_tile_type_and_layout) {

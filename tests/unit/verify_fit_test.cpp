@@ -138,6 +138,23 @@ TEST(VerifyFit, operands_and_code_fit_the_nodes_space) {
   EXPECT_THAT(changed([](Program& p) { record_of(p, "general").code[1].source = 99; }), HasSubstr("reads constant 79"));
 }
 
+TEST(VerifyFit, a_wide_product_rounds_its_sums_first) {
+  ir::Builder builder("wide");
+  const Handle x = builder.input("x", DType::bf16, {128, 128}), w = builder.input("w", DType::bf16, {128, 256});
+  builder.output(builder.matmul(x, w));
+  ir::Graph graph = builder.build();
+  graph.nodes[0].body = ir::PointwiseBody{.steps = {{ir::PointwiseOp::round, {ir::Ref::accumulator()}, DType::bf16},
+                                                    {ir::PointwiseOp::silu, {ir::Ref::step(0)}, DType::f32}},
+                                          .results = {1}};
+  Program program = schedule(graph, {.config = {.sms = 4, .cluster = 1}, .name = {}, .resolve = {}, .tile = "gemm"});
+  program::CodeWord& first = program.records[0].code[0];
+  ASSERT_EQ(static_cast<program::CodeOp>(first.op), program::CodeOp::round);
+  EXPECT_THAT(verify(program), IsEmpty());
+  first.op = static_cast<std::uint8_t>(program::CodeOp::relu);
+  EXPECT_THAT(verify(program), Each(Field(&Finding::text, HasSubstr("does not round first"))));
+  EXPECT_THAT(verify(program), Not(IsEmpty()));
+}
+
 TEST(VerifyFit, index_words_are_a_tile_of_the_nodes_space) {
   auto made = [](const std::string& node, int word, std::int32_t value) {
     return changed([&](Program& p) { first_of(p, node).index[word] = value; });

@@ -126,10 +126,13 @@ bool rounds_first(const program::NodeRecord& record) {
 }
 
 bool is_short(const program::NodeRecord& record) {
-  const auto op = static_cast<program::CodeOp>(record.code[0].op);
-  if (op == program::CodeOp::store) return record.code_count == 1;
-  return record.code_count == 2 && static_cast<program::CodeOp>(record.code[1].op) == program::CodeOp::store &&
-         (op == program::CodeOp::round_add_round || op == program::CodeOp::round_add_round_relu);
+  constexpr auto kBf16 = static_cast<std::uint8_t>(program::ElementType::bf16);
+  const program::CodeWord& first = record.code[0];
+  const auto op = static_cast<program::CodeOp>(first.op);
+  const bool adds = op == program::CodeOp::round_add_round || op == program::CodeOp::round_add_round_relu;
+  const program::CodeWord& last = record.code[adds ? 1 : 0];
+  return record.code_count == (adds ? 2 : 1) && static_cast<program::CodeOp>(last.op) == program::CodeOp::store &&
+         record.operands[last.third].type == kBf16 && (!adds || first.type == kBf16);
 }
 
 TilePlan::TilePlan(Space space, TileShape shape, Rows rows)

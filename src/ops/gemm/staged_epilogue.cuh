@@ -81,6 +81,10 @@ struct Place : TileBounds<B> {
 
   MK_DEVICE Lanes<uint32_t> row_in(uint32_t g) const { return (lane >> 3) + 4 * g; }
   MK_DEVICE Lanes<uint32_t> column_in() const { return (lane & 7u) * 8; }
+  /// The same within what the warp has staged; lanes behind it read its beginning.
+  MK_DEVICE Lanes<uint32_t> staged_column() const {
+    return device::select(column_in() < static_cast<uint32_t>(end - first), column_in(), Lanes<uint32_t>(0u));
+  }
   MK_DEVICE int32_t row_begin() const { return this->c.index(kTileRow) + first_row; }
   MK_DEVICE int32_t column_begin() const { return this->c.index(kTileColumn) + first; }
   MK_DEVICE Lanes<int32_t> row(uint32_t g) const { return device::convert<int32_t>(row_in(g)) + row_begin(); }
@@ -108,7 +112,7 @@ struct Port {
   MK_DEVICE void fetch(uint32_t type, Lanes<float> (&values)[kValues]) const {
     if (is_half(type)) {
       MK_UNROLL for (uint32_t g = 0; g < kRuns; ++g) {
-        const Lanes<uint32_t> at = staging.half(place.row_in(g), place.column_in());
+        const Lanes<uint32_t> at = staging.half(place.row_in(g), place.staged_column());
         read_floating_run(type, StagedRun{{at, at}}, values + g * kRun);
       }
     } else {
@@ -158,7 +162,7 @@ struct Port {
  private:
   template <uint32_t kOf>
   MK_DEVICE void fetch_whole(uint32_t g, Lanes<float>* values) const {
-    const Lanes<uint32_t> row = place.row_in(g), column = place.column_in();
+    const Lanes<uint32_t> row = place.row_in(g), column = place.staged_column();
     read_floating_run(static_cast<uint32_t>(ElementType::f32),
                       StagedRun{{staging.whole<kOf>(row, column), staging.whole<kOf>(row, column + 4u)}}, values);
   }
