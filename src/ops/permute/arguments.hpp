@@ -67,6 +67,9 @@ struct Gather {
   bool wide;        ///< neighbours in x are neighbours in memory: words are read, not single elements
   uint32_t pad;     ///< 31 where there is no padding
   uint32_t stride;  ///< bytes between units of a linear run
+
+  /// Runs lie in shared memory as they do in the output. There is no padding then.
+  constexpr bool contiguous() const { return linear && stride == 1u << unit; }
 };
 /// Rows that lie in a word, where it is read.
 constexpr uint32_t rows_of_word(const Gather& gather) {

@@ -31,19 +31,24 @@ struct Permute : Quiet {
     const Box box(c, warp);
     uint32_t tiles = 1;
     MK_UNROLL for (uint32_t d = 0; d < kRank; ++d) tiles *= static_cast<uint32_t>(c.index(kGrid + d));
-    const OperandSide input(c, 0, box);
     wait_stage_full_warp(c, 0);
     wait_page_warp(c, warp / kTilesOfPage);
 
-    const uint32_t from_bytes = element_size(input.type), of_vector = 16 / from_bytes;
     TileSide to{nullptr, 0, 0, 0};
     bool full = false;  // shared memory holds the tile that goes there
     MK_ROLLED for (uint32_t number = warp; !c.aborted; number += device::kConsumerWarps) {
       const bool more = number < tiles;
       const TileExtent part(c, box, more ? number : 0);
-      const TileSide from = input.tile(c, box, part), next = OperandSide(c, 1, box).tile(c, box, part);
-      const bool vectors = more && input.vectors(from, from_bytes, of_vector, 16);
-      const uint32_t rounds = vectors ? input.elements() / of_vector : 1;
+      const OperandSide input(c, 0, box);
+      const uint32_t from_bytes = element_size(input.type);
+      TileSide from{nullptr, 0, 0, 0}, next{nullptr, 0, 0, 0};
+      MK_ROLLED for (uint32_t k = 0; k < 2; ++k) {
+        from = next;
+        next = OperandSide(c, k, box).tile(c, box, part);
+      }
+      // Shared memory takes no vectors at odd bytes.
+      const bool vectors = more && input.run_step == from_bytes && (from_bytes > 1 || input.aligned(from));
+      const uint32_t rounds = vectors ? input.elements() * from_bytes / 16 : 1;
       MK_ROLLED for (uint32_t first = 0; first < rounds; first += kHeld * device::kWarpLanes) {
         Words<4> held[kHeld];
         MK_UNROLL for (uint32_t i = 0; i < kHeld; ++i) held[i] = Words<4>{};
@@ -53,10 +58,12 @@ struct Permute : Quiet {
           if (!c.aborted) store_tile(box, OperandSide(c, 1, box), to);
           ptx::syncwarp();
         }
-        if (vectors) put_vectors(box, input, from_bytes, first, held);
+        if (vectors && first == 0) clear_cut(box, input, from, from_bytes);
+        if (vectors) put_vectors(box, input, from, from_bytes, first, held);
       }
       if (!more) break;
-      if (!vectors) copy_elements(box, input, from, from_bytes);
+      ptx::syncwarp();
+      if (!vectors || !input.whole(from, from_bytes)) copy_elements(box, input, from, from_bytes, vectors);
       if (input.type != (c.operand_word(1) & 0xff)) {
         ptx::syncwarp();
         cast_tile(box, input.elements(), input.type, c.operand_word(1) & 0xff);

@@ -1,75 +1,94 @@
 // A warp's tile from global into shared memory, in the input's order. Casts take it from there to another part of it.
 #pragma once
 
-#include "ops/permute/place.cuh"
+#include "ops/permute/elements.cuh"
 
 namespace megakittens::ops::permute {
 
-/// Vectors that a lane has in flight: with eight warps 24 KB. More leave the accumulators of products too few
+/// Vectors that a lane has in flight: with eight warps 16 KB. More leave the accumulators of products too few
 /// registers.
-inline constexpr uint32_t kHeld = 6;
+inline constexpr uint32_t kHeld = 4;
 
 /// Asks for the vectors from number `first` on.
 MK_DEVICE void load_vectors(const Box& box, const OperandSide& operand, const TileSide& tile, uint32_t element_bytes,
                             uint32_t first, Words<4> (&held)[kHeld]) {
-  const uint32_t of_vector = 16 / element_bytes;
-  const Divisor per_run(box.record, kByInputVectors, operand.run / of_vector);
-  const uint32_t inside = tile.run / of_vector;
+  const Divisor per_run(box.record, kByInputVectors, operand.run * element_bytes / 16);
   MK_UNROLL for (uint32_t i = 0; i < kHeld; ++i) {
-    const Lanes<uint32_t> number = box.lane + (first + device::kWarpLanes * i);
-    const Spot spot = operand.spot(per_run, number);
-    const Lanes<bool> wanted = spot.at < inside && tile.row_inside(spot);
-    held[i] = ptx::ld_global_v4(tile.base, operand.offset(spot, spot.at * 16u), wanted, Words<4>{});
+    const Spot spot = operand.spot(per_run, box.lane + (first + device::kWarpLanes * i));
+    const RowVector vector = operand.vector(tile, spot, element_bytes);
+    held[i] = ptx::ld_global_v4(tile.base, operand.offset(spot, vector.at), vector.inside, Words<4>{});
   }
+}
+
+/// Zeros for what a tile that is cut short leaves unwritten; put_vectors does it where rows are aligned.
+MK_DEVICE void clear_cut(const Box& box, const OperandSide& operand, const TileSide& tile, uint32_t element_bytes) {
+  if (operand.aligned(tile) || (tile.run == operand.run && tile.x == operand.rows.by && tile.y == operand.rows_y))
+    return;
+  const uint32_t bytes = operand.elements() * element_bytes;
+  MK_ROLLED for (uint32_t first = 0; first < bytes; first += 16 * device::kWarpLanes) {
+    const Lanes<uint32_t> at = box.lane * 16u + first;
+    ptx::st_shared_v4(box.arrival(at), Words<4>{}, at < bytes);
+  }
+  ptx::syncwarp();
 }
 
 /// The same vectors, when they have come. Zeros stand for what lies outside the tensor.
-MK_DEVICE void put_vectors(const Box& box, const OperandSide& operand, uint32_t element_bytes, uint32_t first,
-                           const Words<4> (&held)[kHeld]) {
-  const uint32_t bytes = operand.elements() * element_bytes;
-  MK_UNROLL for (uint32_t i = 0; i < kHeld; ++i) {
-    const Lanes<uint32_t> at = box.lane * 16u + 16 * (first + device::kWarpLanes * i);
-    ptx::st_shared_v4(box.arrival(at), held[i], at < bytes);
+MK_DEVICE void put_vectors(const Box& box, const OperandSide& operand, const TileSide& tile, uint32_t element_bytes,
+                           uint32_t first, const Words<4> (&held)[kHeld]) {
+  if (operand.aligned(tile)) {
+    const uint32_t bytes = operand.elements() * element_bytes;
+    MK_UNROLL for (uint32_t i = 0; i < kHeld; ++i) {
+      const Lanes<uint32_t> at = box.lane * 16u + 16 * (first + device::kWarpLanes * i);
+      ptx::st_shared_v4(box.arrival(at), held[i], at < bytes);
+    }
+    return;
+  }
+  // Rows lie aligned in shared memory, so vectors need not: three whole words, and two halves around or behind them.
+  const Divisor per_run(box.record, kByInputVectors, operand.run * element_bytes / 16);
+  Words<4> later[kHeld];  // turns, so that the loop stays a loop
+  MK_UNROLL for (uint32_t i = 0; i < kHeld; ++i) later[i] = held[i];
+  MK_ROLLED for (uint32_t i = 0; i < kHeld; ++i) {
+    const Lanes<uint32_t> number = box.lane + (first + device::kWarpLanes * i);
+    const Spot spot = operand.spot(per_run, number);
+    const RowVector vector = operand.vector(tile, spot, element_bytes);
+    const Lanes<uint32_t> at = number * 16u + (vector.at - spot.at * 16u);
+    const Lanes<bool> odd = (at & 2u) != 0u;
+    const Lanes<uint32_t> words = at + (at & 2u);
+    const Words<4> w = later[0];
+    MK_UNROLL for (uint32_t j = 0; j < 3; ++j) ptx::st_shared_u32(
+        box.arrival(words + 4 * j), device::select(odd, w.w[j] >> 16 | w.w[j + 1] << 16, w.w[j]), vector.inside);
+    ptx::st_shared_u16(box.arrival(device::select(odd, at, at + 12u)),
+                       device::convert<uint16_t>(device::select(odd, w.w[0], w.w[3]) & 0xffffu), vector.inside);
+    ptx::st_shared_u16(box.arrival(at + 14u), device::convert<uint16_t>(w.w[3] >> 16), vector.inside);
+    MK_UNROLL for (uint32_t j = 0; j + 1 < kHeld; ++j) later[j] = later[j + 1];
   }
 }
 
-/// One element's bits, in the lanes of the mask.
-MK_DEVICE Lanes<uint64_t> load_bits(uint32_t bytes, const void* base, Lanes<uint64_t> offset, Lanes<bool> mask) {
-  if (bytes == 1) return device::convert<uint64_t>(ptx::ld_global_u8(base, offset, mask, uint8_t{0}));
-  if (bytes == 2) return device::convert<uint64_t>(ptx::ld_global_u16(base, offset, mask, uint16_t{0}));
-  if (bytes == 4) return device::convert<uint64_t>(ptx::ld_global_u32(base, offset, mask, 0u));
-  return ptx::ld_global_u64(base, offset, mask, uint64_t{0});
-}
-MK_DEVICE void put_bits(uint32_t bytes, Lanes<uint32_t> address, Lanes<uint64_t> bits, Lanes<bool> mask) {
-  if (bytes == 1)
-    ptx::st_shared_u8(address, device::convert<uint8_t>(bits & 0xffu), mask);
-  else if (bytes == 2)
-    ptx::st_shared_u16(address, device::convert<uint16_t>(bits & 0xffffu), mask);
-  else if (bytes == 4)
-    ptx::st_shared_u32(address, device::convert<uint32_t>(bits), mask);
-  else
-    ptx::st_shared_u64(address, bits, mask);
-}
-
-/// Elements one by one, for what no vectors fit: several loads are on their way at once.
-MK_DEVICE void copy_elements(const Box& box, const OperandSide& operand, const TileSide& tile, uint32_t bytes) {
+/// Elements one by one: all, or those at the ends of rows. Several loads are on their way at once.
+MK_DEVICE void copy_elements(const Box& box, const OperandSide& operand, const TileSide& tile, uint32_t bytes,
+                             bool ends) {
   constexpr uint32_t kTogether = 4;
-  const Divisor per_run(box.record, kByInputRun, operand.run);
-  const uint32_t elements = operand.elements();
-  MK_ROLLED for (uint32_t first = 0; first < elements; first += kTogether * device::kWarpLanes) {
-    Lanes<uint64_t> bits[kTogether];
+  const Elements elements(box, operand, tile, kByInputRun, bytes, ends);
+  MK_ROLLED for (uint32_t first = 0; first < elements.count; first += kTogether * device::kWarpLanes) {
+    Lanes<uint64_t> offsets[kTogether], bits[kTogether];
+    Lanes<bool> wanted[kTogether];
     MK_UNROLL for (uint32_t i = 0; i < kTogether; ++i) {
-      const Lanes<uint32_t> number = box.lane + (first + device::kWarpLanes * i);
-      const Spot spot = operand.spot(per_run, number);
-      const Lanes<bool> wanted = spot.at < tile.run && tile.row_inside(spot);
-      bits[i] = load_bits(bytes, tile.base, operand.offset(spot, spot.at * operand.run_step), wanted);
+      const Spot spot = elements.spot(box.lane + (first + device::kWarpLanes * i));
+      offsets[i] = operand.offset(spot, spot.at * operand.run_step);
+      wanted[i] = elements.wanted(spot);
     }
-    MK_UNROLL for (uint32_t i = 0; i < kTogether; ++i) {
+    load_bits(bytes, tile.base, offsets, wanted, bits);
+    MK_ROLLED for (uint32_t i = 0; i < kTogether; ++i) {
       const Lanes<uint32_t> number = box.lane + (first + device::kWarpLanes * i);
-      put_bits(bytes, box.arrival(number * bytes), bits[i], number < elements);
+      const Spot spot = elements.spot(number);
+      const Lanes<uint32_t> row = spot.y * operand.rows.by + spot.x;
+      const Lanes<bool> put = ends ? elements.wanted(spot) : number < elements.count;
+      put_bits(bytes, box.arrival((row * operand.run + spot.at) * bytes), bits[0], put);
+      MK_UNROLL for (uint32_t j = 0; j + 1 < kTogether; ++j) bits[j] = bits[j + 1];
     }
   }
 }
+
 /// Eight neighbouring elements in shared memory, as read_run and write_run take them.
 struct SharedSpan {
   Lanes<uint32_t> address;

@@ -1,7 +1,7 @@
 // A warp's tile from shared into global memory, in the output's order.
 #pragma once
 
-#include "ops/permute/place.cuh"
+#include "ops/permute/elements.cuh"
 
 namespace megakittens::ops::permute {
 
@@ -52,41 +52,28 @@ struct RunWalk {
   }
 };
 
-/// Linear runs: lanes read words and store 16 bytes of a run. Where units are halves of words, a word holds neighbours
-/// of two rows, and lanes store 16 bytes of either.
-template <uint32_t kRows>
-MK_DEVICE void store_wide(const Box& box, const OperandSide& operand, const TileSide& tile, uint32_t element_bytes) {
-  constexpr uint32_t kWords = 4 * kRows;
-  const uint32_t vectors = (operand.run * element_bytes + 15) / 16, inside = tile.run * element_bytes / 16;
-  const Divisor per_run(box.record, kByOutputVectors, vectors);
-  const Divisor blocks_of_x(box.record, kByOutputBlocks, operand.rows.by / kRows);
-  const RunReader reader(box, operand);
-  const uint32_t blocks = vectors * blocks_of_x.by * operand.rows_y;
-  const uint32_t words_log = kRows == 2 ? 0 : box.gather.unit - 2;  // of a unit
-  const uint32_t vector_stride = (kWords >> words_log) * box.gather.stride;
+/// Linear runs of 16-bit units whose neighbours belong to two rows: lanes read words, and store 16 bytes of either row.
+MK_DEVICE void store_pairs(const Box& box, const OperandSide& operand, const RunReader& reader, const TileSide& tile,
+                           uint32_t element_bytes) {
+  const Divisor per_run(box.record, kByOutputVectors, (operand.run * element_bytes + 15) / 16);
+  const Divisor pairs_of_x(box.record, kByOutputBlocks, operand.rows.by / 2);
+  const uint32_t blocks = per_run.by * pairs_of_x.by * operand.rows_y, stride = box.gather.stride;
   MK_ROLLED for (uint32_t first = 0; first < blocks; first += device::kWarpLanes) {
-    Spot spot = place_in(per_run, blocks_of_x, box.lane + first);
-    spot.x = spot.x * kRows;
-    const Lanes<bool> wanted = spot.at < inside && tile.row_inside(spot);
+    Spot spot = place_in(per_run, pairs_of_x, box.lane + first);
+    spot.x = spot.x * 2u;
+    const RowVector vector = operand.vector(tile, spot, element_bytes);
     const Lanes<uint32_t> from =
-        device::select(wanted, reader.row(spot) + spot.at * vector_stride, Lanes<uint32_t>(0u));
-    Lanes<uint32_t> words[kWords];
-    MK_UNROLL for (uint32_t j = 0; j < kWords; ++j) {
-      const uint32_t unit = j >> words_log;
-      words[j] = ptx::ld_shared_u32(box.address(from + (unit * box.gather.stride + 4 * (j - (unit << words_log)))));
+        device::select(vector.inside, reader.row(spot) + spot.at * (8 * stride), Lanes<uint32_t>(0u));
+    Words<4> rows[2];
+    MK_UNROLL for (uint32_t i = 0; i < 4; ++i) {
+      const Lanes<uint32_t> even = ptx::ld_shared_u32(box.address(from + 2 * i * stride));
+      const Lanes<uint32_t> odd = ptx::ld_shared_u32(box.address(from + (2 * i + 1) * stride));
+      rows[0].w[i] = (even & 0xffffu) | odd << 16;
+      rows[1].w[i] = even >> 16 | (odd & 0xffff0000u);
     }
-    const Lanes<uint64_t> offset = operand.offset(spot, spot.at * 16u);
-    if constexpr (kRows == 1) {
-      ptx::st_global_v4(tile.base, offset, Words<4>{{words[0], words[1], words[2], words[3]}}, wanted);
-    } else {
-      Words<4> rows[2];
-      MK_UNROLL for (uint32_t i = 0; i < 4; ++i) {
-        rows[0].w[i] = (words[2 * i] & 0xffffu) | words[2 * i + 1] << 16;
-        rows[1].w[i] = words[2 * i] >> 16 | (words[2 * i + 1] & 0xffff0000u);
-      }
-      ptx::st_global_v4(tile.base, offset, rows[0], wanted);
-      ptx::st_global_v4(tile.base, offset + uint64_t{operand.x_step}, rows[1], wanted && spot.x + 1u < tile.x);
-    }
+    const Lanes<uint64_t> offset = operand.offset(spot, vector.at);
+    ptx::st_global_v4(tile.base, offset, rows[0], vector.inside);
+    ptx::st_global_v4(tile.base, offset + uint64_t{operand.x_step}, rows[1], vector.inside && spot.x + 1u < tile.x);
   }
 }
 
@@ -97,43 +84,89 @@ MK_DEVICE Lanes<uint32_t> take_bits(uint32_t bytes, Lanes<uint32_t> address) {
   return ptx::ld_shared_u32(address);
 }
 
-/// Any runs: lanes gather 16 bytes from pieces of at most a word.
-MK_DEVICE void store_gathered(const Box& box, const OperandSide& operand, const TileSide& tile,
-                              uint32_t element_bytes) {
+/// 16 bytes that lie together in shared memory, at any place.
+MK_DEVICE Words<4> take_contiguous(const Box& box, Lanes<uint32_t> from) {
+  const Lanes<uint32_t> address = box.shared + (from & ~3u), shift = (from & 3u) * 8u;
+  Words<4> words;
+  Lanes<uint32_t> word = ptx::ld_shared_u32(address);
+  MK_UNROLL for (uint32_t i = 0; i < 4; ++i) {
+    // There need not be a fifth word.
+    const Lanes<uint32_t> at = i < 3
+                                   ? address + 4 * (i + 1)
+                                   : address + device::select(shift != 0u, Lanes<uint32_t>(16u), Lanes<uint32_t>(12u));
+    const Lanes<uint32_t> next = ptx::ld_shared_u32(at);
+    const Lanes<uint64_t> both = device::convert<uint64_t>(next) << 32 | device::convert<uint64_t>(word);
+    words.w[i] = device::convert<uint32_t>(both >> shift);
+    word = next;
+  }
+  return words;
+}
+
+/// 16 bytes from units of at least two bytes that have one stride.
+MK_DEVICE Words<4> take_linear(const Box& box, Lanes<uint32_t> from) {
+  const uint32_t stride = box.gather.stride;
+  Words<4> words;
+  if (box.gather.unit == 1) {
+    MK_UNROLL for (uint32_t i = 0; i < 4; ++i) words.w[i] =
+        take_bits(2, box.address(from + 2 * i * stride)) | take_bits(2, box.address(from + (2 * i + 1) * stride)) << 16;
+    return words;
+  }
+  const uint32_t words_log = box.gather.unit - 2;  // of a unit
+  MK_UNROLL for (uint32_t i = 0; i < 4; ++i) {
+    const uint32_t unit = i >> words_log;
+    words.w[i] = ptx::ld_shared_u32(box.address(from + (unit * stride + 4 * (i - (unit << words_log)))));
+  }
+  return words;
+}
+
+/// 16 bytes from pieces of at most a word.
+MK_DEVICE Words<4> take_pieces(const Box& box, RunWalk walk, Lanes<uint32_t> row, Lanes<bool> wanted, uint32_t piece) {
+  Words<4> words;
+  MK_UNROLL for (uint32_t i = 0; i < 4; ++i) words.w[i] = 0u;
+  MK_ROLLED for (uint32_t word = 0; word < 4; ++word) {
+    MK_UNROLL for (uint32_t i = 0; i < 3; ++i) words.w[i] = words.w[i + 1];
+    words.w[3] = 0u;
+    MK_ROLLED for (uint32_t byte = 0; byte < 4; byte += piece) {
+      const Lanes<uint32_t> address = box.address(device::select(wanted, row + walk.offset, Lanes<uint32_t>(0u)));
+      words.w[3] = words.w[3] | take_bits(piece, address) << (8 * byte);
+      walk.advance();
+    }
+  }
+  return words;
+}
+
+/// Any runs: lanes gather 16 bytes that are aligned in the output.
+MK_DEVICE void store_vectors(const Box& box, const OperandSide& operand, const RunReader& reader, const TileSide& tile,
+                             uint32_t element_bytes) {
   const Divisor per_run(box.record, kByOutputVectors, (operand.run * element_bytes + 15) / 16);
-  const uint32_t inside = tile.run * element_bytes / 16, of_vector = 16 / element_bytes;
-  const RunReader reader(box, operand);
   const uint32_t vectors = per_run.by * operand.rows.by * operand.rows_y;
-  const uint32_t piece = device::min(1u << box.gather.unit, 4u);  // bytes
+  const bool whole_units = operand.aligned(tile) || 1u << box.gather.unit == element_bytes;
+  const bool linear = box.gather.linear && box.gather.unit != 0 && whole_units;
+  const uint32_t log = log_of(element_bytes);
+  const uint32_t piece = whole_units ? device::min(1u << box.gather.unit, 4u) : element_bytes;
   MK_ROLLED for (uint32_t first = 0; first < vectors; first += device::kWarpLanes) {
     const Spot spot = operand.spot(per_run, box.lane + first);
-    const Lanes<bool> wanted = spot.at < inside && tile.row_inside(spot);
-    RunWalk walk(reader, piece / element_bytes, spot.at * of_vector);
-    const Lanes<uint32_t> row = reader.row(spot);
+    const RowVector vector = operand.vector(tile, spot, element_bytes);
+    const Lanes<uint32_t> row = reader.row(spot), none = 0u;
     Words<4> words;
-    MK_UNROLL for (uint32_t i = 0; i < 4; ++i) words.w[i] = 0u;
-    MK_ROLLED for (uint32_t word = 0; word < 4; ++word) {
-      MK_UNROLL for (uint32_t i = 0; i < 3; ++i) words.w[i] = words.w[i + 1];
-      words.w[3] = 0u;
-      MK_ROLLED for (uint32_t byte = 0; byte < 4; byte += piece) {
-        const Lanes<uint32_t> address = box.address(device::select(wanted, row + walk.offset, Lanes<uint32_t>(0u)));
-        words.w[3] = words.w[3] | take_bits(piece, address) << (8 * byte);
-        walk.advance();
-      }
-    }
-    ptx::st_global_v4(tile.base, operand.offset(spot, spot.at * 16u), words, wanted);
+    if (box.gather.contiguous())
+      words = take_contiguous(box, device::select(vector.inside, row + vector.at, none));
+    else if (linear)
+      words = take_linear(
+          box, device::select(vector.inside, row + (vector.at >> box.gather.unit) * box.gather.stride, none));
+    else
+      words = take_pieces(box, RunWalk(reader, piece >> log, vector.at >> log), row, vector.inside, piece);
+    ptx::st_global_v4(tile.base, operand.offset(spot, vector.at), words, vector.inside);
   }
 }
 
-/// Elements one by one, for what no vectors fit: neighbouring lanes store neighbours.
-MK_DEVICE void store_elements(const Box& box, const OperandSide& operand, const TileSide& tile,
-                              uint32_t element_bytes) {
-  const Divisor per_run(box.record, kByOutputRun, operand.run);
-  const RunReader reader(box, operand);
-  const uint32_t elements = operand.elements();
-  MK_ROLLED for (uint32_t first = 0; first < elements; first += device::kWarpLanes) {
-    const Spot spot = operand.spot(per_run, box.lane + first);
-    const Lanes<bool> wanted = spot.at < tile.run && tile.row_inside(spot);
+/// Elements one by one: all, or those at the ends of rows. Neighbouring lanes store neighbours.
+MK_DEVICE void store_elements(const Box& box, const OperandSide& operand, const RunReader& reader, const TileSide& tile,
+                              uint32_t element_bytes, bool ends) {
+  const Elements elements(box, operand, tile, kByOutputRun, element_bytes, ends);
+  MK_ROLLED for (uint32_t first = 0; first < elements.count; first += device::kWarpLanes) {
+    const Spot spot = elements.spot(box.lane + first);
+    const Lanes<bool> wanted = elements.wanted(spot);
     const Lanes<uint32_t> from = reader.row(spot) + RunWalk(reader, 1, spot.at).offset;
     const Lanes<uint32_t> address = box.address(device::select(wanted, from, Lanes<uint32_t>(0u)));
     const Lanes<uint64_t> offset = operand.offset(spot, spot.at * operand.run_step);
@@ -152,12 +185,16 @@ MK_DEVICE void store_elements(const Box& box, const OperandSide& operand, const 
 }
 
 MK_DEVICE void store_tile(const Box& box, const OperandSide& operand, const TileSide& tile) {
-  const uint32_t element_bytes = element_size(operand.type);
-  const bool vectors = operand.vectors(tile, element_bytes, 16 / element_bytes, 16);
-  if (!vectors || (!box.gather.wide && element_bytes == 8)) return store_elements(box, operand, tile, element_bytes);
-  if (!box.gather.wide) return store_gathered(box, operand, tile, element_bytes);
-  if (box.gather.unit == 1) return store_wide<2>(box, operand, tile, element_bytes);
-  store_wide<1>(box, operand, tile, element_bytes);
+  const uint32_t bytes = element_size(operand.type);
+  const bool vectors = operand.run_step == bytes && (bytes < 8 || box.gather.linear);
+  const RunReader reader(box, operand);
+  if (vectors) {
+    if (rows_of_word(box.gather) == 2 && operand.aligned(tile))
+      store_pairs(box, operand, reader, tile, bytes);
+    else
+      store_vectors(box, operand, reader, tile, bytes);
+  }
+  if (!vectors || !operand.whole(tile, bytes)) store_elements(box, operand, reader, tile, bytes, vectors);
 }
 
 }  // namespace megakittens::ops::permute

@@ -21,7 +21,7 @@ using namespace permute;
 namespace {
 
 constexpr int kRank = program::kMaxTileRank;
-/// Runs of so many elements on both sides suit the elementwise types.
+/// Aligned rows of so many elements on both sides suit the elementwise types.
 constexpr std::int64_t kLongRun = 128;
 
 /// A node made ready: the operand's view and the output's, in the output's order.
@@ -52,13 +52,26 @@ std::vector<ir::View> in_output_order(const ir::View& input, const ir::View& out
   return {input.permute(order), output.permute(order)};
 }
 
-/// Why the elementwise types move it as fast, or nothing. `in` is the input in the output's order.
-std::optional<std::string> same_order(const ir::View& in) {
-  if (in.sizes[2] == 1) return "its input and result lie in the same order";
+/// Rows of whole vectors: elementwise types move those as fast. The storage's base is taken as aligned.
+bool in_vectors(const ir::View& view, ir::DType dtype) {
+  const std::int64_t bytes = ir::size_of(dtype);
+  bool aligned = view.strides[3] <= 1 && view.offset * bytes % 16 == 0;
+  for (int d = 0; d + 1 < kRank; ++d) aligned = aligned && (view.sizes[d] == 1 || view.strides[d] * bytes % 16 == 0);
+  return aligned;
+}
+
+/// Why the elementwise types move it as fast, or nothing. Both views are in the output's order.
+std::optional<std::string> same_order(const Ready& ready) {
+  const ir::View& in = ready.views[0];
+  if (in.sizes[3] == 1) return "it is one element";
   if (in.strides[3] == 0) return "its input is broadcast along the result's rows";
   for (int d = 0; d + 1 < kRank; ++d)
     if (in.sizes[d] > 1 && in.strides[d] != 0 && in.strides[d] < in.strides[3]) return std::nullopt;
-  if (in.sizes[3] >= kLongRun) return "its input and result lie in rows of the same elements";
+  for (std::size_t k = 0; k < 2; ++k)
+    if (!in_vectors(ready.views[k], ready.types[k])) return std::nullopt;
+  if (in.sizes[2] == 1) return "its input and result lie in the same order";
+  if (in.sizes[3] >= kLongRun && in.sizes[3] % 8 == 0)
+    return "its input and result lie in aligned rows of the same elements";
   return std::nullopt;
 }
 
@@ -82,7 +95,7 @@ std::variant<Ready, std::string> make_ready(const ir::Graph& graph, const ir::No
       return fmt::format("a dimension of {} elements is over the limit of {}", size, program::kMaxExtent);
   // Integers that only move are left to nobody else.
   if (!unsuited_result(ready.types[1]))
-    if (auto problem = same_order(in)) return *problem;
+    if (auto problem = same_order(ready)) return *problem;
   ready.copy = copy_of(ready.views[0], ready.views[1], ready.types[0], ready.types[1]);
   return ready;
 }

@@ -15,10 +15,16 @@ struct Divisor {
 
   MK_DEVICE Divisor(const program::NodeRecord* record, Derived word, uint32_t divisor)
       : by(divisor), reciprocal(device::constant(&record->reserved[word])) {}
+  MK_DEVICE Divisor(uint32_t divisor, uint32_t its_reciprocal) : by(divisor), reciprocal(its_reciprocal) {}
   MK_DEVICE Lanes<uint32_t> quotient(Lanes<uint32_t> x) const {
     return device::convert<uint32_t>(device::convert<uint64_t>(x) * uint64_t{reciprocal} >> 31);
   }
 };
+
+/// Of an element's bytes, 1 to 8. No division by them: the device has none.
+MK_DEVICE uint32_t log_of(uint32_t bytes) {
+  return (bytes >> 1) - (bytes >> 3);
+}
 
 /// A place in a tile: `at` inside the run, then the row dimensions.
 struct Spot {
@@ -96,6 +102,12 @@ struct TileSide {
   MK_DEVICE Lanes<bool> row_inside(const Spot& spot) const { return spot.x < x && spot.y < y; }
 };
 
+/// 16 aligned bytes of a row: where they begin in it, and whether all of them are the tile's.
+struct RowVector {
+  Lanes<uint32_t> at;
+  Lanes<bool> inside;
+};
+
 /// One operand, as the instruction's tiles see it. Bytes inside a tile count in 32 bits.
 struct OperandSide {
   uint32_t operand;
@@ -146,10 +158,23 @@ struct OperandSide {
     return {first, whole * part.inside(place.order >> (4 * (place.run - 1)) & 15), part.inside(place.x),
             part.inside(place.y)};
   }
-  /// The tile's runs are whole vectors of `elements`, aligned to their `bytes`, 16 at most.
-  MK_DEVICE bool vectors(const TileSide& tile, uint32_t element_bytes, uint32_t elements, uint32_t bytes) const {
-    const uint32_t places = static_cast<uint32_t>(device::bit_cast<uint64_t>(tile.base)) | x_step | y_step;
-    return run_step == element_bytes && (places & (bytes - 1)) == 0 && tile.run % elements == 0;
+  /// All rows begin at multiples of 16 bytes.
+  MK_DEVICE bool aligned(const TileSide& tile) const {
+    return ((static_cast<uint32_t>(device::bit_cast<uint64_t>(tile.base)) | x_step | y_step) & 15) == 0;
+  }
+  /// No row begins or ends inside 16 aligned bytes.
+  MK_DEVICE bool whole(const TileSide& tile, uint32_t element_bytes) const {
+    return aligned(tile) && (tile.run * element_bytes & 15) == 0;
+  }
+  /// Bytes of the spot's row before its first 16 aligned ones.
+  MK_DEVICE Lanes<uint32_t> head(const TileSide& tile, const Spot& spot) const {
+    const uint32_t base = static_cast<uint32_t>(device::bit_cast<uint64_t>(tile.base));
+    return (0u - (spot.x * x_step + spot.y * y_step + base)) & 15u;
+  }
+  /// Vector spot.at of the spot's row. What lies before, between rows and behind moves by elements.
+  MK_DEVICE RowVector vector(const TileSide& tile, const Spot& spot, uint32_t element_bytes) const {
+    const Lanes<uint32_t> at = spot.at * 16u + head(tile, spot);
+    return {at, at + 16u <= tile.run * element_bytes && tile.row_inside(spot)};
   }
   MK_DEVICE Spot spot(const Divisor& per_run, Lanes<uint32_t> number) const { return place_in(per_run, rows, number); }
   /// Bytes from the tile's base to the spot, whose place in the run lies at `in_run` bytes.
