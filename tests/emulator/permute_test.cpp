@@ -119,12 +119,101 @@ TEST_P(PermuteOf, reads_slices_and_steps) {
 }
 
 TEST(Permute, leaves_long_rows_to_others_but_for_integers) {
-  const Case rows[] = {{{4, 4, 300}, {1, 0, 2}}, {{20, 300}, {0, 1}}, {{7}, {0}}, {{}, {}}};
+  const Case rows[] = {{{4, 4, 304}, {1, 0, 2}}, {{20, 300}, {0, 1}}, {{7}, {0}}, {{}, {}}};
   for (const Case& c : rows) {
     EXPECT_EQ(counts(GraphRun(permuted(DType::bf16, c), small_machine()).program()).first, 0) << ir::to_string(c.shape);
     EXPECT_EQ(run_permuted(permuted(DType::i64, c), small_machine()), "") << ir::to_string(c.shape);
     EXPECT_EQ(run_permuted(permuted(DType::i32, c), small_machine()), "") << ir::to_string(c.shape);
   }
+}
+
+ir::Graph padded(DType dtype, std::int64_t rows, std::int64_t columns, std::int64_t pitch, std::int64_t start) {
+  ir::Builder b;
+  const Handle x = b.input("x", dtype, {rows, columns}), y = b.input("y", dtype, {rows, pitch});
+  b.output(b.assign({y.value, y.view.slice(1, start, start + columns)}, x));
+  return b.build();
+}
+
+TEST(Permute, moves_rows_of_any_size_into_rows_of_another_pitch) {
+  for (const DType dtype : kTypes) {
+    for (const std::int64_t columns : {1, 3, 7, 9, 63, 131, 1733}) {
+      for (const std::int64_t rows : {2, 5, 70}) {
+        const std::int64_t pitch = (columns + 7) / 8 * 8;
+        EXPECT_EQ(run_permuted(padded(dtype, rows, columns, pitch, 0), small_machine()), "")
+            << ir::name_of(dtype) << " " << rows << " x " << columns;
+        EXPECT_EQ(run_permuted(padded(dtype, rows, columns, pitch + 8, 1), small_machine()), "")
+            << ir::name_of(dtype) << " " << rows << " x " << columns << " from 1 on";
+      }
+    }
+  }
+}
+
+TEST(Permute, takes_rows_out_of_a_pitch_and_casts_them) {
+  for (const DType from : {DType::bf16, DType::f16, DType::f32, DType::boolean}) {
+    for (const DType to : kResults) {
+      for (const std::int64_t columns : {1, 5, 97, 257}) {
+        ir::Builder b;
+        const Handle x = b.input("x", from, {9, columns + 11});
+        const Handle rows{x.value, x.view.slice(1, 1, 1 + columns)};
+        b.output(from == to ? b.copy(rows) : b.cast(rows, to));
+        EXPECT_EQ(run_permuted(b.build(), small_machine()), "")
+            << ir::name_of(from) << " to " << ir::name_of(to) << " " << columns;
+      }
+    }
+  }
+}
+
+TEST(Permute, moves_lists_that_begin_anywhere_or_have_a_step) {
+  for (const DType dtype : kTypes) {
+    for (const std::int64_t step : {1, 2, 3, 8}) {
+      for (const std::int64_t size : {2, 15, 700, 9001}) {
+        ir::Builder b;
+        const Handle x = b.input("x", dtype, {1 + size * step});
+        b.output(b.copy({x.value, x.view.slice(0, 1, 1 + size * step, step)}));
+        EXPECT_EQ(run_permuted(b.build(), small_machine()), "") << ir::name_of(dtype) << " " << size << " by " << step;
+      }
+    }
+  }
+}
+
+/// Copies with rows of any size between a list, a pitch and a transpose of either, at any place in 16 bytes.
+TEST(Permute, of_random_pitches_and_places_is_exact) {
+  std::mt19937 random(23);
+  auto pick = [&](int low, int high) { return std::uniform_int_distribution(low, high)(random); };
+  int permutations = 0;
+  for (int round = 0; round < 200; ++round) {
+    const DType from = kTypes[pick(0, 5)], to = pick(0, 2) != 0 ? from : kResults[pick(0, 3)];
+    const Extents sizes{pick(1, 3), pick(1, 3) == 1 ? 1 : pick(2, 60), pick(0, 3) == 0 ? pick(1, 8) : pick(1, 300)};
+    const std::int64_t start = pick(0, 2) == 0 ? pick(1, 9) : 0, after = pick(0, 9);
+    const bool transposed = pick(0, 2) == 0, broadcast = pick(0, 5) == 0, in_place = from == to && pick(0, 1) == 0;
+    auto pitched = [&](const Extents& shape) {
+      return Extents{broadcast && !in_place ? 1 : shape[0], shape[1], start + shape[2] + after};
+    };
+    auto inner = [&](const Handle& whole, const Extents& shape) {
+      return whole.view.slice(2, start, start + shape[2]).expand(shape);
+    };
+    ir::Builder b;
+    const Extents turned{sizes[0], sizes[2], sizes[1]};
+    const Extents& source = transposed ? turned : sizes;
+    if (in_place) {
+      const Handle x = b.input("x", from, source), y = b.input("y", from, pitched(sizes));
+      b.output(b.assign({y.value, inner(y, sizes)}, {x.value, transposed ? x.view.permute({0, 2, 1}) : x.view}));
+    } else {
+      const Handle x = b.input("x", from, pitched(source));
+      const ir::View view = inner(x, source);
+      const Handle y{x.value, transposed ? view.permute({0, 2, 1}) : view};
+      b.output(from == to ? b.copy(y) : b.cast(y, to));
+    }
+    RunSetup setup = small_machine();
+    setup.schedule.config.sms = static_cast<std::uint32_t>(pick(1, 5));
+    setup.misaligned = pick(0, 3) == 0 ? pick(1, 7) : 0;
+    setup.run.seed = static_cast<std::uint64_t>(round);
+    GraphRun run(b.build(), setup);
+    permutations += counts(run.program()).first > 0 ? 1 : 0;
+    EXPECT_EQ(problem_of(run.launch(), {}), "")
+        << ir::name_of(from) << " to " << ir::name_of(to) << " of " << ir::to_string(sizes) << " round " << round;
+  }
+  EXPECT_GT(permutations, 120);
 }
 
 TEST(Permute, writes_what_a_view_shows_in_place) {

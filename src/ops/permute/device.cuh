@@ -38,14 +38,10 @@ struct Permute : Quiet {
     bool full = false;  // shared memory holds the tile that goes there
     MK_ROLLED for (uint32_t number = warp; !c.aborted; number += device::kConsumerWarps) {
       const bool more = number < tiles;
-      const TileExtent part(c, box, more ? number : 0);
       const OperandSide input(c, 0, box);
       const uint32_t from_bytes = element_size(input.type);
       TileSide from{nullptr, 0, 0, 0}, next{nullptr, 0, 0, 0};
-      MK_ROLLED for (uint32_t k = 0; k < 2; ++k) {
-        from = next;
-        next = OperandSide(c, k, box).tile(c, box, part);
-      }
+      place_tile(c, box, more ? number : 0, from, next);
       // Shared memory takes no vectors at odd bytes.
       const bool vectors = more && input.run_step == from_bytes && (from_bytes > 1 || input.aligned(from));
       const uint32_t rounds = vectors ? input.elements() * from_bytes / 16 : 1;
@@ -58,7 +54,6 @@ struct Permute : Quiet {
           if (!c.aborted) store_tile(box, OperandSide(c, 1, box), to);
           ptx::syncwarp();
         }
-        if (vectors && first == 0) clear_cut(box, input, from, from_bytes);
         if (vectors) put_vectors(box, input, from, from_bytes, first, held);
       }
       if (!more) break;

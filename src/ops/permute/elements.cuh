@@ -40,22 +40,25 @@ struct Elements {
   }
 };
 
+/// What stands for the place of an element that is not wanted.
+inline constexpr uint32_t kNowhere = ~0u;
+
 /// The bits of some elements, which are on their way together.
 template <uint32_t kCount>
-MK_DEVICE void load_bits(uint32_t bytes, const void* base, const Lanes<uint64_t> (&offsets)[kCount],
-                         const Lanes<bool> (&wanted)[kCount], Lanes<uint64_t> (&bits)[kCount]) {
+MK_DEVICE void load_bits(uint32_t bytes, const void* base, const Lanes<uint32_t> (&offsets)[kCount],
+                         Lanes<uint64_t> (&bits)[kCount]) {
   if (bytes == 8) {
     MK_UNROLL for (uint32_t i = 0; i < kCount; ++i) bits[i] =
-        ptx::ld_global_u64(base, offsets[i], wanted[i], uint64_t{0});
+        ptx::ld_global_u64(base, device::convert<uint64_t>(offsets[i]), offsets[i] != kNowhere, uint64_t{0});
   } else if (bytes == 4) {
-    MK_UNROLL for (uint32_t i = 0; i < kCount; ++i) bits[i] =
-        device::convert<uint64_t>(ptx::ld_global_u32(base, offsets[i], wanted[i], 0u));
+    MK_UNROLL for (uint32_t i = 0; i < kCount; ++i) bits[i] = device::convert<uint64_t>(
+        ptx::ld_global_u32(base, device::convert<uint64_t>(offsets[i]), offsets[i] != kNowhere, 0u));
   } else if (bytes == 2) {
-    MK_UNROLL for (uint32_t i = 0; i < kCount; ++i) bits[i] =
-        device::convert<uint64_t>(ptx::ld_global_u16(base, offsets[i], wanted[i], uint16_t{0}));
+    MK_UNROLL for (uint32_t i = 0; i < kCount; ++i) bits[i] = device::convert<uint64_t>(
+        ptx::ld_global_u16(base, device::convert<uint64_t>(offsets[i]), offsets[i] != kNowhere, uint16_t{0}));
   } else {
-    MK_UNROLL for (uint32_t i = 0; i < kCount; ++i) bits[i] =
-        device::convert<uint64_t>(ptx::ld_global_u8(base, offsets[i], wanted[i], uint8_t{0}));
+    MK_UNROLL for (uint32_t i = 0; i < kCount; ++i) bits[i] = device::convert<uint64_t>(
+        ptx::ld_global_u8(base, device::convert<uint64_t>(offsets[i]), offsets[i] != kNowhere, uint8_t{0}));
   }
 }
 MK_DEVICE void put_bits(uint32_t bytes, Lanes<uint32_t> address, Lanes<uint64_t> bits, Lanes<bool> mask) {

@@ -22,8 +22,7 @@ MK_DEVICE void load_vectors(const Box& box, const OperandSide& operand, const Ti
 
 /// Zeros for what a tile that is cut short leaves unwritten; put_vectors does it where rows are aligned.
 MK_DEVICE void clear_cut(const Box& box, const OperandSide& operand, const TileSide& tile, uint32_t element_bytes) {
-  if (operand.aligned(tile) || (tile.run == operand.run && tile.x == operand.rows.by && tile.y == operand.rows_y))
-    return;
+  if (tile.run == operand.run && tile.x == operand.rows.by && tile.y == operand.rows_y) return;
   const uint32_t bytes = operand.elements() * element_bytes;
   MK_ROLLED for (uint32_t first = 0; first < bytes; first += 16 * device::kWarpLanes) {
     const Lanes<uint32_t> at = box.lane * 16u + first;
@@ -43,6 +42,7 @@ MK_DEVICE void put_vectors(const Box& box, const OperandSide& operand, const Til
     }
     return;
   }
+  if (first == 0) clear_cut(box, operand, tile, element_bytes);
   // Rows lie aligned in shared memory, so vectors need not: three whole words, and two halves around or behind them.
   const Divisor per_run(box.record, kByInputVectors, operand.run * element_bytes / 16);
   Words<4> later[kHeld];  // turns, so that the loop stays a loop
@@ -70,21 +70,25 @@ MK_DEVICE void copy_elements(const Box& box, const OperandSide& operand, const T
   constexpr uint32_t kTogether = 4;
   const Elements elements(box, operand, tile, kByInputRun, bytes, ends);
   MK_ROLLED for (uint32_t first = 0; first < elements.count; first += kTogether * device::kWarpLanes) {
-    Lanes<uint64_t> offsets[kTogether], bits[kTogether];
-    Lanes<bool> wanted[kTogether];
-    MK_UNROLL for (uint32_t i = 0; i < kTogether; ++i) {
-      const Spot spot = elements.spot(box.lane + (first + device::kWarpLanes * i));
-      offsets[i] = operand.offset(spot, spot.at * operand.run_step);
-      wanted[i] = elements.wanted(spot);
-    }
-    load_bits(bytes, tile.base, offsets, wanted, bits);
+    // Arrays turn, so that loops stay loops.
+    Lanes<uint32_t> offsets[kTogether], places[kTogether];
+    Lanes<uint64_t> bits[kTogether];
+    MK_UNROLL for (uint32_t i = 0; i < kTogether; ++i) offsets[i] = places[i] = kNowhere;
     MK_ROLLED for (uint32_t i = 0; i < kTogether; ++i) {
       const Lanes<uint32_t> number = box.lane + (first + device::kWarpLanes * i);
       const Spot spot = elements.spot(number);
+      const Lanes<bool> wanted = elements.wanted(spot), put = ends ? wanted : number < elements.count;
+      MK_UNROLL for (uint32_t j = 0; j + 1 < kTogether; ++j) offsets[j] = offsets[j + 1], places[j] = places[j + 1];
+      offsets[kTogether - 1] =
+          device::select(wanted, operand.place(spot, spot.at * operand.run_step), Lanes<uint32_t>(kNowhere));
       const Lanes<uint32_t> row = spot.y * operand.rows.by + spot.x;
-      const Lanes<bool> put = ends ? elements.wanted(spot) : number < elements.count;
-      put_bits(bytes, box.arrival((row * operand.run + spot.at) * bytes), bits[0], put);
-      MK_UNROLL for (uint32_t j = 0; j + 1 < kTogether; ++j) bits[j] = bits[j + 1];
+      places[kTogether - 1] =
+          device::select(put, box.arrival((row * operand.run + spot.at) * bytes), Lanes<uint32_t>(kNowhere));
+    }
+    load_bits(bytes, tile.base, offsets, bits);
+    MK_ROLLED for (uint32_t i = 0; i < kTogether; ++i) {
+      put_bits(bytes, places[0], bits[0], places[0] != kNowhere);
+      MK_UNROLL for (uint32_t j = 0; j + 1 < kTogether; ++j) bits[j] = bits[j + 1], places[j] = places[j + 1];
     }
   }
 }

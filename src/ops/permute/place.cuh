@@ -71,28 +71,6 @@ struct Box {
   }
 };
 
-/// One tile of the box.
-struct TileExtent {
-  uint32_t first[kRank];  ///< from the box's first element on
-  uint32_t valid[kRank];  ///< extents, cut at the box's end
-
-  template <class B>
-  MK_DEVICE TileExtent(const device::Context<B>& c, const Box& box, uint32_t number) {
-    MK_UNROLL for (uint32_t i = 0; i < kRank; ++i) {
-      const uint32_t d = kRank - 1 - i, grid = static_cast<uint32_t>(c.index(kGrid + d)), extent = box.extent(d);
-      const uint32_t rest = d == 0 ? 0 : number / grid;
-      first[d] = (number - rest * grid) * extent;
-      number = rest;
-      valid[d] = device::min(extent, static_cast<uint32_t>(c.index(kExtent + d)) - first[d]);
-    }
-  }
-  MK_DEVICE uint32_t inside(uint32_t d) const {
-    uint32_t extent = 1;
-    MK_UNROLL for (uint32_t i = 0; i < kRank; ++i) extent = i == d ? valid[i] : extent;
-    return extent;
-  }
-};
-
 /// Elements of one tile that lie inside the box.
 struct TileSide {
   char* base;
@@ -141,23 +119,6 @@ struct OperandSide {
   }
   MK_DEVICE uint32_t elements() const { return run * rows.by * rows_y; }
 
-  template <class B>
-  MK_DEVICE TileSide tile(const device::Context<B>& c, const Box& box, const TileExtent& part) const {
-    const device::OperandWindow window = c.window(operand);
-    const int64_t* strides = box.record->operands[operand].strides;
-    const int64_t size = element_size(type);
-    const int64_t steps[kRank] = {device::constant(strides) * size, device::constant(strides + 1) * size,
-                                  window.row_bytes, window.column_bytes};
-    char* first = window.base;
-    MK_UNROLL for (uint32_t d = 0; d < kRank; ++d) {
-      const uint32_t origin = d < 2 ? 0 : static_cast<uint32_t>(c.index(kOrigin + d));
-      first += int64_t{origin + part.first[d]} * steps[d];
-    }
-    const Side place = side(box);
-    const uint32_t whole = device::constant(&box.record->reserved[operand == 0 ? kInputRuns : kOutputRuns]) >> 16;
-    return {first, whole * part.inside(place.order >> (4 * (place.run - 1)) & 15), part.inside(place.x),
-            part.inside(place.y)};
-  }
   /// All rows begin at multiples of 16 bytes.
   MK_DEVICE bool aligned(const TileSide& tile) const {
     return ((static_cast<uint32_t>(device::bit_cast<uint64_t>(tile.base)) | x_step | y_step) & 15) == 0;
@@ -178,9 +139,45 @@ struct OperandSide {
   }
   MK_DEVICE Spot spot(const Divisor& per_run, Lanes<uint32_t> number) const { return place_in(per_run, rows, number); }
   /// Bytes from the tile's base to the spot, whose place in the run lies at `in_run` bytes.
+  MK_DEVICE Lanes<uint32_t> place(const Spot& spot, Lanes<uint32_t> in_run) const {
+    return in_run + spot.x * x_step + spot.y * y_step;
+  }
   MK_DEVICE Lanes<uint64_t> offset(const Spot& spot, Lanes<uint32_t> in_run) const {
-    return device::convert<uint64_t>(in_run + spot.x * x_step + spot.y * y_step);
+    return device::convert<uint64_t>(place(spot, in_run));
   }
 };
+
+/// How tile `number` of the box lies in the input and in the output. One rolled loop: this is most of what a tile costs
+/// in code.
+template <class B>
+MK_DEVICE void place_tile(const device::Context<B>& c, const Box& box, uint32_t number, TileSide& input,
+                          TileSide& output) {
+  Side places[2];
+  TileSide sides[2];
+  int64_t sizes[2];
+  MK_UNROLL for (uint32_t k = 0; k < 2; ++k) {
+    places[k] = side_of(static_cast<uint32_t>(device::constant(&box.record->parameters[kInputSide + k])));
+    const uint32_t dims = device::constant(&box.record->reserved[k == 0 ? kInputRuns : kOutputRuns]) >> 16;
+    sides[k] = {c.window(k).base, dims, 1, 1};
+    sizes[k] = element_size(c.operand_word(k) & 0xff);
+    places[k].order = places[k].order >> (4 * (places[k].run - 1)) & 15;  // the run's outermost dimension
+  }
+  MK_ROLLED for (uint32_t d = kRank; d-- > 0;) {
+    const uint32_t grid = static_cast<uint32_t>(c.index(kGrid + d)), extent = box.extent(d), rest = number / grid;
+    const uint32_t first = (number - rest * grid) * extent;
+    const uint32_t inside = device::min(extent, static_cast<uint32_t>(c.index(kExtent + d)) - first);
+    // A window begins at the instruction's place in the first two dimensions.
+    const uint32_t from = first + (d < 2 ? 0u : static_cast<uint32_t>(c.index(kOrigin + d)));
+    MK_UNROLL for (uint32_t k = 0; k < 2; ++k) {
+      sides[k].base += int64_t{from} * (device::constant(&box.record->operands[k].strides[d]) * sizes[k]);
+      if (places[k].order == d) sides[k].run *= inside;
+      if (places[k].x == d) sides[k].x = inside;
+      if (places[k].y == d) sides[k].y = inside;
+    }
+    number = rest;
+  }
+  input = sides[0];
+  output = sides[1];
+}
 
 }  // namespace megakittens::ops::permute
