@@ -26,13 +26,18 @@ struct Permute : Quiet {
     using namespace permute;
     static_assert(kTilesOfPage * kTilePitch <= B::kPageBytes && kPages <= B::kPages);
     static_assert(device::kConsumerWarps <= kTilesOfPage * kPages);
-    pass_pages_warp(c, kPages);
+    // One loop, since every wait is code of its own. Pages without tiles are passed on first.
+    MK_ROLLED for (uint32_t lid = B::kPages; lid-- > 0;) {
+      const bool tiles = lid < kPages;
+      if (!tiles && lid % device::kConsumerWarps != c.warp % device::kConsumerWarps) continue;
+      wait_page_warp(c, lid);
+      if (!tiles) device::one_lane([&] { finish_page(c, lid); });
+    }
     const uint32_t warp = device::warp_uniform(Lanes<uint32_t>(c.warp));
     const Box box(c, warp);
     uint32_t tiles = 1;
     MK_UNROLL for (uint32_t d = 0; d < kRank; ++d) tiles *= static_cast<uint32_t>(c.index(kGrid + d));
     wait_stage_full_warp(c, 0);
-    wait_page_warp(c, warp / kTilesOfPage);
 
     TileSide to{nullptr, 0, 0, 0};
     bool full = false;  // shared memory holds the tile that goes there
@@ -75,7 +80,6 @@ struct Permute : Quiet {
   MK_DEVICE void consumed(device::Context<B>& c) const {
     ptx::fence_proxy_async_shared_cta();
     MK_ROLLED for (uint32_t lid = 0; lid < permute::kPages; ++lid) {
-      wait_page_warp(c, lid);
       device::one_lane([&] { finish_page(c, lid, 1); });
     }
   }
