@@ -116,6 +116,36 @@ TEST(Permute, channels_and_heads_of_a_few_elements_move_in_whole_runs) {
   EXPECT_TRUE(of_heads.gather.wide);
 }
 
+TEST(Permute, takes_rows_in_the_same_order_that_are_not_whole_vectors) {
+  const Permute type;
+  auto takes = [&](DType dtype, const Extents& shape, std::int64_t start, std::int64_t end, std::int64_t step = 1) {
+    ir::Builder b;
+    const Handle x = b.input("x", dtype, shape);
+    const int last = static_cast<int>(shape.size()) - 1;
+    b.output(b.copy({x.value, x.view.slice(last, start, end, step)}));
+    return !type.unsuited(b.graph(), b.graph().nodes[0], options(4)).has_value();
+  };
+  EXPECT_TRUE(takes(DType::bf16, {64, 1736}, 0, 1733));
+  EXPECT_TRUE(takes(DType::bf16, {64, 1736}, 1, 1729));
+  EXPECT_TRUE(takes(DType::f32, {64, 1736}, 1, 1729));
+  EXPECT_TRUE(takes(DType::bf16, {4097}, 1, 4097));
+  EXPECT_TRUE(takes(DType::bf16, {4096}, 0, 4096, 2));
+  EXPECT_FALSE(takes(DType::bf16, {64, 1736}, 8, 1736));
+  EXPECT_FALSE(takes(DType::f32, {64, 1736}, 4, 1732));
+  EXPECT_FALSE(takes(DType::bf16, {4097}, 0, 4096));
+}
+
+TEST(Permute, odd_rows_move_in_runs_of_hundreds_of_elements) {
+  const permute::Copy padding{.sizes = {1, 1, 4096, 1733},
+                              .input = {0, 0, 1733, 1},
+                              .output = {0, 0, 1736, 1},
+                              .input_bytes = 2,
+                              .output_bytes = 2};
+  const permute::Tile tile = *permute::choose_tile(padding, 132 * 8);
+  EXPECT_GE(tile.extents[3], 400);
+  EXPECT_TRUE(tile.gather.contiguous());
+}
+
 TEST(Permute, of_other_nodes_says_why_not) {
   const Permute type;
   auto reason = [&](const ir::Graph& graph) { return type.unsuited(graph, graph.nodes[0], options(4)).value_or(""); };

@@ -29,7 +29,7 @@ struct Permute : Quiet {
     // One loop, since every wait is code of its own. Pages without tiles are passed on first.
     MK_ROLLED for (uint32_t lid = B::kPages; lid-- > 0;) {
       const bool tiles = lid < kPages;
-      if (!tiles && lid % device::kConsumerWarps != c.warp % device::kConsumerWarps) continue;
+      if (!tiles && lid % device::kConsumerWarps != c.warp) continue;
       wait_page_warp(c, lid);
       if (!tiles) device::one_lane([&] { finish_page(c, lid); });
     }
