@@ -149,7 +149,10 @@ MK_DEVICE void store_vectors(const Box& box, const OperandSide& operand, const R
     const RowVector vector = operand.vector(tile, spot, element_bytes);
     const Lanes<uint32_t> row = reader.row(spot), none = 0u;
     Words<4> words;
-    if (box.gather.contiguous())
+    // Where units of 16 bytes lie aligned, no word needs a shift.
+    if (box.gather.contiguous() && linear && box.gather.unit == 4)
+      words = ptx::ld_shared_v4(device::select(vector.inside, row + vector.at, none) + box.shared);
+    else if (box.gather.contiguous())
       words = take_contiguous(box, device::select(vector.inside, row + vector.at, none));
     else if (linear)
       words = take_linear(
