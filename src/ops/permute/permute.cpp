@@ -80,8 +80,8 @@ std::variant<Ready, std::string> make_ready(const ir::Graph& graph, const ir::No
   if (node.family != ir::Family::copy && !cast) return fmt::format("'{}' is no copy and no cast", ir::op_of(node));
   Ready ready;
   ready.types = {graph.value(node.operands[0].value).tensor.dtype, graph.value(node.outputs[0]).tensor.dtype};
-  if (ready.types[0] != ready.types[1])
-    if (auto problem = unsuited_result(ready.types[1])) return *problem;
+  if (ready.types[0] != ready.types[1] && unsuited_result(ready.types[1]))
+    return fmt::format("nothing is cast to {} here", ir::name_of(ready.types[1]));
   const ir::View output = output_view(graph, node, 0);
   if (ir::element_count(output.sizes) == 0) return "there are no elements";
   auto merged = merge_dimensions(in_output_order(node.operands[0].view, output), 0);
