@@ -43,7 +43,6 @@ template <class B>
 MK_DEVICE uint32_t next_instruction(Context<B>& c) {
   wait_lane(c, slot_barrier(c, Layout<B>::kSlotReady), c.iteration / B::kSlots, WaitKind::slot_ready);
   if (c.aborted) return kNoInstruction;
-  c.epoch = device::shared_word(c.base + Layout<B>::kEpoch);
   return begin_instruction(c);
 }
 

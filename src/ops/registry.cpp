@@ -11,6 +11,7 @@
 #include "ops/icodes.hpp"
 #include "ops/instruction_type.hpp"
 #include "ops/noop/noop.hpp"
+#include "ops/permute/permute.hpp"
 #include "ops/user/registry.hpp"
 #include "support/error.hpp"
 

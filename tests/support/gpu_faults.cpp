@@ -81,7 +81,7 @@ constexpr Row kRows[] = {
      {kRoles, "wait_lane(c, slot_barrier(c, Layout<B>::kWritten), c.iteration / B::kSlots, WaitKind::written);", ""}},
     {"counter-compared-with-==", {kWaits, "static_cast<int32_t>(value - target) >= 0", "value == target"}},
     // Every launch counts from zero, which only the first on a workspace may.
-    {"counters-left-over", {kWaits, "c.epoch * arrivals + needed", "needed"}},
+    {"counters-left-over", {kWaits, "shared_word(c.base + Layout<B>::kEpoch) * arrivals + needed", "needed"}},
 };
 
 struct Left {

@@ -10,6 +10,20 @@ namespace megakittens::ptx {
 using device::Lanes;
 using device::Words;
 
+/// sm_50. PTX: "ld", .shared.u8.
+MK_DEVICE Lanes<uint8_t> ld_shared_u8(Lanes<uint32_t> address) {
+  uint32_t value;
+  asm volatile("ld.shared.u8 %0, [%1];" : "=r"(value) : "r"(address));
+  return static_cast<uint8_t>(value);
+}
+MK_DEVICE Lanes<uint8_t> ld_shared_u8(Lanes<uint32_t> address, Lanes<bool> mask, Lanes<uint8_t> otherwise = {}) {
+  uint32_t value = otherwise;
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p ld.shared.u8 %0, [%1]; }"
+               : "+r"(value)
+               : "r"(address), "r"(uint32_t{mask}));
+  return static_cast<uint8_t>(value);
+}
+
 /// sm_50. PTX: "ld", .shared.u16.
 MK_DEVICE Lanes<uint16_t> ld_shared_u16(Lanes<uint32_t> address) {
   uint16_t value;
@@ -80,6 +94,16 @@ MK_DEVICE Words<4> ld_shared_v4(Lanes<uint32_t> address, Lanes<bool> mask, Words
                : "+r"(value.w[0]), "+r"(value.w[1]), "+r"(value.w[2]), "+r"(value.w[3])
                : "r"(address), "r"(uint32_t{mask}));
   return value;
+}
+
+/// sm_50. PTX: "st", .shared.u8.
+MK_DEVICE void st_shared_u8(Lanes<uint32_t> address, Lanes<uint8_t> value) {
+  asm volatile("st.shared.u8 [%0], %1;" ::"r"(address), "r"(uint32_t{value}) : "memory");
+}
+MK_DEVICE void st_shared_u8(Lanes<uint32_t> address, Lanes<uint8_t> value, Lanes<bool> mask) {
+  asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p st.shared.u8 [%0], %1; }" ::"r"(address), "r"(uint32_t{value}),
+               "r"(uint32_t{mask})
+               : "memory");
 }
 
 /// sm_50. PTX: "st", .shared.u16.

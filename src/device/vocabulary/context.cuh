@@ -83,7 +83,7 @@ struct Context {
   Role role;
   uint32_t warp;          ///< in the CTA
   uint32_t counts;        ///< word kWordCounts of the current instruction
-  uint32_t epoch;         ///< launches on this workspace before this one
+  uint32_t epoch;         ///< controller: launches on this workspace before this one
   uint32_t iteration;     ///< instructions that this CTA has begun before this one
   uint32_t ring;          ///< ring stages that instructions before this one used
   uint32_t tiles;         ///< output tiles that instructions before this one handed to the storer

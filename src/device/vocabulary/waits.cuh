@@ -114,7 +114,7 @@ MK_DEVICE bool wait_counters(Context<B>& c, uint32_t guard) {
     waited = true;
     const uint32_t at = program::kWordWaits + 3 * w;
     const uint32_t counter = c.word(at), needed = c.word(at + 1), arrivals = c.word(at + 2);
-    const uint32_t target = c.epoch * arrivals + needed;
+    const uint32_t target = shared_word(c.base + Layout<B>::kEpoch) * arrivals + needed;
     const uint32_t* address = c.launch.counters + uint64_t{counter} * program::kCounterStride;
     note_wait("the counter", target);
     const uint64_t start = ptx::clock64();

@@ -5,6 +5,7 @@
 #include "ops/gemm/sm100.cuh"
 #include "ops/icodes.hpp"
 #include "ops/noop/device.cuh"
+#include "ops/permute/device.cuh"
 
 namespace megakittens::ops::sm100 {
 

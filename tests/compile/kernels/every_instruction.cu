@@ -115,6 +115,8 @@ extern "C" __global__ void __launch_bounds__(384, 1) every_load_and_store(char* 
   ptx::st_global_v4(global, at, ptx::ld_global_v4(global, at + 16));
   ptx::st_global_v4(global, at, ptx::ld_global_v4(global, at + 16, mask), mask);
   ptx::st_global_v4(global, at, ptx::ld_global_nc_v4(global, at + 16));
+  ptx::st_shared_u8(shared, ptx::ld_shared_u8(shared + 1));
+  ptx::st_shared_u8(shared, ptx::ld_shared_u8(shared + 1, mask), mask);
   ptx::st_shared_u16(shared, ptx::ld_shared_u16(shared + 2));
   ptx::st_shared_u16(shared, ptx::ld_shared_u16(shared + 2, mask), mask);
   ptx::st_shared_u32(shared, ptx::ld_shared_u32(shared + 4));

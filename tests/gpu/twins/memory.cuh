@@ -77,6 +77,7 @@ MK_TWIN(twin_global_nc_v4, 32) {
     ptx::st_global_##WIDTH(p.out + 3 * kPart, here, ptx::ld_shared_##WIDTH(here + base));                         \
   }                                                                                                               \
   static_assert(true)
+MK_SHARED_WIDTH(u8, uint8_t);
 MK_SHARED_WIDTH(u16, uint16_t);
 MK_SHARED_WIDTH(u32, uint32_t);
 MK_SHARED_WIDTH(u64, uint64_t);

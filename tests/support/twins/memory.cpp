@@ -32,7 +32,7 @@ std::vector<TwinCase> memory_twins() {
 #define MK_GLOBAL(WIDTH) masked("twin_global_" #WIDTH, twins::twin_global_##WIDTH, 0)
 #define MK_SHARED(WIDTH) masked("twin_shared_" #WIDTH, twins::twin_shared_##WIDTH, 4096)
   MK_GLOBAL(u8), MK_GLOBAL(u16), MK_GLOBAL(u32), MK_GLOBAL(u64), MK_GLOBAL(v2), MK_GLOBAL(v4);
-  MK_SHARED(u16), MK_SHARED(u32), MK_SHARED(u64), MK_SHARED(v2), MK_SHARED(v4);
+  MK_SHARED(u8), MK_SHARED(u16), MK_SHARED(u32), MK_SHARED(u64), MK_SHARED(v2), MK_SHARED(v4);
 #undef MK_GLOBAL
 #undef MK_SHARED
   cases.push_back(simple("twin_global_nc_v4", twins::twin_global_nc_v4, 512, 1024));

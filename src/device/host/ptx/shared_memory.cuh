@@ -25,6 +25,7 @@ namespace host = device::host;
                                 const Lanes<bool>& mask = true) {                                                 \
     host::store_lanes(host::Space::kShared, address, value, mask);                                                \
   }
+MK_TWIN(8)
 MK_TWIN(16)
 MK_TWIN(32)
 MK_TWIN(64)
