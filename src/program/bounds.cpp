@@ -101,8 +101,8 @@ void check_code(const NodeRecord& record, const std::string& what) {
     MK_BOUND(ir::is_dtype(ElementType{word.type}), "{}: unknown type {} at {}", what, word.type, i);
     const auto op = static_cast<CodeOp>(word.op);
     MK_BOUND(!has_source(op) || is_source(word.source), "{}: code source {} at {}", what, word.source, i);
-    MK_BOUND((op != CodeOp::where && op != CodeOp::keep) || word.third < kTemporaries, "{}: temporary {} at {}", what,
-             word.third, i);
+    MK_BOUND((op != CodeOp::where && op != CodeOp::keep) || (word.third & ~kRoundsAfter) < kTemporaries,
+             "{}: temporary {} at {}", what, word.third, i);
     MK_BOUND(op != CodeOp::store || is_operand(word.third), "{}: store to operand {} at {}", what, word.third, i);
   }
 }

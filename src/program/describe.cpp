@@ -33,7 +33,7 @@ std::string describe_code(const NodeRecord& record) {
     const CodeWord& word = record.code[i];
     const auto op = static_cast<CodeOp>(word.op);
     text += fmt::format("{}{}{}", i == 0 ? "" : "; ", name_of(op), describe_source(word.source));
-    if (op == CodeOp::keep || op == CodeOp::where) text += fmt::format(" t{}", word.third);
+    if (op == CodeOp::keep || op == CodeOp::where) text += fmt::format(" t{}", word.third & ~kRoundsAfter);
     if (op == CodeOp::store) text += fmt::format(" %{}", word.third);
     if (op == CodeOp::store || op == CodeOp::round) text += fmt::format(" {}", name_of(ElementType{word.type}));
   }

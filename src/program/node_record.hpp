@@ -40,9 +40,11 @@ static_assert(sizeof(OperandRecord) == 64);
 struct CodeWord {
   uint8_t op;      ///< CodeOp
   uint8_t source;  ///< second argument, or what `load` loads
-  uint8_t third;   ///< number of a temporary (`keep`, `select`) or of an output operand (`store`)
+  uint8_t third;   ///< number of a temporary (`keep`, `select`) or of an output operand (`store`); and kRoundsAfter
   uint8_t type;    ///< ElementType of `round` and `store`; of others that to which the result is known to be rounded
 };
+/// In CodeWord::third of an operation: its result is rounded to `type`, as by a `round` behind it.
+inline constexpr uint8_t kRoundsAfter = 0x80;
 static_assert(sizeof(CodeWord) == 4);
 
 inline constexpr int kSourceTemporary = 16;

@@ -35,7 +35,7 @@ double yardstick_seconds() {
 /// What the interpreter may take on two cores of a server with nothing else to do, and what the yardstick takes there:
 /// by their ratio, 6.6 to 9.4 in turns on a busy one, where the interpreter took 10.8 on an idle one. With a fifth
 /// tile for Hopper it takes a third more, with functions written out over 32 values a half more again.
-constexpr double kSeconds = 30, kYardstickSeconds = 1.4;
+constexpr double kSeconds = 50, kYardstickSeconds = 1.4;
 
 // From the sources that the library carries: a header missing there does not compile.
 void expect_fit(Architecture architecture, const Limits& limits) {
@@ -66,7 +66,7 @@ void expect_fit(Architecture architecture, const Limits& limits) {
 
 TEST(Interpreter, compiles_for_hopper_without_spills) {
   MK_NEEDS_NVRTC();
-  expect_fit(Architecture::sm_90a, {.registers = 168, .code_bytes = 800'000});
+  expect_fit(Architecture::sm_90a, {.registers = 168, .code_bytes = 830'000});
 }
 
 TEST(Interpreter, compiles_for_blackwell_without_spills) {

@@ -64,7 +64,7 @@ INSTANTIATE_TEST_SUITE_P(Interpreter, PlantedFaults, testing::ValuesIn(kCases),
 GraphRun run_of(const Case& planted) {
   const CheckedProgram& program = checked_program(planted.program);
   RunSetup setup;
-  setup.passes.fusion = program.options.passes.fusion;
+  setup.passes = program.options.passes;
   setup.schedule.config.sms = program.options.sms;
   setup.schedule.config.cluster = program.options.cluster;
   return GraphRun(program.graph(), setup);

@@ -69,6 +69,9 @@ ir::Graph sliced_operands(DType dtype) {
   b.output(b.matmul(a, crooked));
   b.output(b.matmul(stepped, n_major));
   b.output(b.matmul(transposed(n_major), transposed(a)));
+  // Of so few elements no row holds 16 bytes.
+  Handle tiny = seen(x, x.view.select(0, 0).slice(0, 1, 3).slice(1, 0, 10, 5).transpose(0, 1));
+  b.output(b.matmul(tiny, seen(x, x.view.select(0, 1).slice(0, 0, 2).slice(1, 0, 64))));
   return b.build();
 }
 

@@ -116,8 +116,9 @@ Fault code_fault(const NodeRecord& record, int first_input, int temporaries) {
     }
     if (Fault fault = source_fault(record, word.source, first_input, temporaries))
       return fmt::format("code word {} reads {}", i, *fault);
-    if ((op == CodeOp::keep || op == CodeOp::where) && word.third >= temporaries)
-      return fmt::format("code word {} names temporary {} of {}", i, word.third, temporaries);
+    const int third = word.third & ~program::kRoundsAfter;
+    if ((op == CodeOp::keep || op == CodeOp::where) && third >= temporaries)
+      return fmt::format("code word {} names temporary {} of {}", i, third, temporaries);
   }
   for (int k = record.operand_count - record.output_count; k < record.operand_count; ++k)
     if ((stored >> k & 1) == 0) return fmt::format("the code never writes operand {}, an output", k);

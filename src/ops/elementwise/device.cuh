@@ -40,7 +40,7 @@ struct Elementwise : Quiet {
     uint32_t place = 0;  // in the ring
     MK_ROLLED for (uint32_t n = 0; n < stages; ++n) {
       wait_stage_free(c, n, depth);
-      if (shape.depth != 0 && n < depth && n % shape.per_page == 0) wait_page(c, n / shape.per_page);
+      if (shape.depth != 0 && n < depth && (n & (shape.per_page - 1)) == 0) wait_page(c, shape.page_of(n));
       // Rows 9 and 11.
       if (n == 0 && dependent && wait_counters(c, 0xff & ~program::kGuardWrite)) ptx::fence_proxy_async_global();
       const uint32_t elements = device::min(shape.piece, shape.elements - n * shape.piece);
@@ -90,7 +90,7 @@ struct Elementwise : Quiet {
       const bool page_ends = ends_page(shape, stages, n, place);
       device::speak_for_warp([&](uint32_t arrivals) {
         free_stage(c, n, arrivals);
-        if (page_ends) finish_page(c, place / shape.per_page, arrivals);
+        if (page_ends) finish_page(c, shape.page_of(place), arrivals);
       });
       place = place + 1 == shape.depth ? 0 : place + 1;
     }
@@ -129,14 +129,14 @@ struct Elementwise : Quiet {
   template <class B>
   static MK_DEVICE uint32_t stage_address(const device::Context<B>& c, const elementwise::Shape& shape,
                                           uint32_t place) {
-    return c.page_address(place / shape.per_page) + place % shape.per_page * (B::kPageBytes / shape.per_page);
+    return c.page_address(shape.page_of(place)) + shape.template offset_of<B>(place);
   }
 
   /// No stage behind stage n, which lies at `place` of the ring, lies in the same page.
   static MK_DEVICE bool ends_page(const elementwise::Shape& shape, uint32_t stages, uint32_t n, uint32_t place) {
     if (shape.depth == 0) return false;
     if (n + 1 == stages) return true;
-    const uint32_t in_page = place % shape.per_page;
+    const uint32_t in_page = place & (shape.per_page - 1);
     const bool next_is_elsewhere = in_page + 1 == shape.per_page || place + 1 == shape.depth;
     return next_is_elsewhere && n - in_page + shape.depth >= stages;
   }

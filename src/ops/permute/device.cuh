@@ -26,13 +26,9 @@ struct Permute : Quiet {
     using namespace permute;
     static_assert(kTilesOfPage * kTilePitch <= B::kPageBytes && kPages <= B::kPages);
     static_assert(device::kConsumerWarps <= kTilesOfPage * kPages);
-    // One loop, since every wait is code of its own. Pages without tiles are passed on first.
-    MK_ROLLED for (uint32_t lid = B::kPages; lid-- > 0;) {
-      const bool tiles = lid < kPages;
-      if (!tiles && lid % device::kConsumerWarps != c.warp) continue;
-      wait_page_warp(c, lid);
-      if (!tiles) device::one_lane([&] { finish_page(c, lid); });
-    }
+    // All warps wait alike, whether they have tiles or not: where a wait expires, all leave, and none is left with a
+    // product that takes a whole warpgroup.
+    MK_ROLLED for (uint32_t lid = 0; lid < kPages; ++lid) wait_page_warp(c, lid);
     const uint32_t warp = device::warp_uniform(Lanes<uint32_t>(c.warp));
     const Box box(c, warp);
     uint32_t tiles = 1;
@@ -72,7 +68,17 @@ struct Permute : Quiet {
       to = next;
       full = true;
     }
+    if (warp >= tiles) wait_writable_warp(c);
     device::speak_for_warp([&](uint32_t arrivals) { free_stage(c, 0, arrivals); });
+  }
+
+  /// Passes on the pages that hold no tiles.
+  template <class B>
+  MK_DEVICE void store(device::Context<B>& c) const {
+    MK_ROLLED for (uint32_t lid = permute::kPages; lid < B::kPages; ++lid) {
+      wait_page(c, lid);
+      finish_page(c, lid);
+    }
   }
 
   /// Gives the tiles' pages on (row 3).

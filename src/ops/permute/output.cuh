@@ -189,7 +189,8 @@ MK_DEVICE void store_elements(const Box& box, const OperandSide& operand, const 
 
 MK_DEVICE void store_tile(const Box& box, const OperandSide& operand, const TileSide& tile) {
   const uint32_t bytes = element_size(operand.type);
-  const bool vectors = operand.run_step == bytes && (bytes < 8 || box.gather.linear);
+  // Lanes without a vector read the tile's first one: runs hold one, or shared memory there was never written.
+  const bool vectors = operand.run_step == bytes && (bytes < 8 || box.gather.linear) && operand.run * bytes >= 16;
   const RunReader reader(box, operand);
   if (vectors) {
     if (rows_of_word(box.gather) == 2 && operand.aligned(tile))

@@ -58,7 +58,7 @@ class Compiler {
     if (problem_.empty() && static_cast<int>(code_.constants.size()) > program::kMaxConstants)
       problem_ = fmt::format("it has {} constants, the limit is {}", code_.constants.size(), program::kMaxConstants);
     if (!problem_.empty()) return problem_;
-    combine_superinstructions(code_.words);
+    combine_superinstructions(code_.words, uses_of_accumulator() > 0);
     return code_;
   }
 

@@ -38,7 +38,8 @@ void set_code(program::NodeRecord& record, const Code& code);
 
 // Frequent runs of byte code become one word, so that the device dispatches once for them.
 
-/// Replaces runs by the superinstructions of program::CodeOp. The result computes the same bits.
-void combine_superinstructions(std::vector<program::CodeWord>& words);
+/// Replaces runs by the superinstructions of program::CodeOp, and a `round` by the bit that says so of the word before.
+/// The result computes the same bits. `begins_with_sums`: the accumulator is a product's or a call's.
+void combine_superinstructions(std::vector<program::CodeWord>& words, bool begins_with_sums);
 
 }  // namespace megakittens::ops

@@ -87,17 +87,43 @@ struct Seldom {
 #undef MK_ROW_function
 #undef MK_ROW_seldom
 
-/// A row of the form `seldom`.
-MK_DEVICE bool is_seldom(CodeOp op) {
-  switch (op) {
-#define MK_ROW_function(name, arity, expression)
-#define MK_ROW_seldom(name, arity, expression) case CodeOp::name:
+/// A bit for each row of the form `function`, of the form `seldom`, and of those that take one argument.
+#define MK_BIT(name) | uint64_t{1} << static_cast<uint32_t>(CodeOp::name)
+#define MK_ROW_function(name, arity, expression) MK_BIT(name)
+#define MK_ROW_seldom(name, arity, expression)
+inline constexpr uint64_t kFunctionBits = 0
 #define MK_OPERATION(name, arity, result, form, mirror, expression, aten) MK_ROW_##form(name, arity, expression)
 #include "ir/operations.def"
-    return true;
-    default:
-      return false;
-  }
+    ;
+#undef MK_ROW_function
+#undef MK_ROW_seldom
+#define MK_ROW_function(name, arity, expression)
+#define MK_ROW_seldom(name, arity, expression) MK_BIT(name)
+inline constexpr uint64_t kSeldomBits = 0
+#define MK_OPERATION(name, arity, result, form, mirror, expression, aten) MK_ROW_##form(name, arity, expression)
+#include "ir/operations.def"
+    ;
+/// The same of the machine's own words, counted from the first.
+inline constexpr uint32_t kMachineOps = static_cast<uint32_t>(CodeOp::before_machine_ops) + 1;
+#define MK_MACHINE_BIT(name) uint64_t{1} << (static_cast<uint32_t>(CodeOp::name) - kMachineOps)
+inline constexpr uint64_t kMachineFunctionBits = MK_MACHINE_BIT(reverse_div) | MK_MACHINE_BIT(reverse_pow) |
+                                                 MK_MACHINE_BIT(silu_mul) | MK_MACHINE_BIT(silu_round_mul_round);
+#undef MK_MACHINE_BIT
+#undef MK_BIT
+static_assert((kFunctionBits >> 63 | kSeldomBits >> 63) == 0, "a word has a bit for each row of the table");
+
+MK_DEVICE bool has_bit(uint64_t bits, CodeOp op) {
+  return static_cast<uint32_t>(op) < 64 && (bits >> static_cast<uint32_t>(op) & 1) != 0;
+}
+/// A row of the form `seldom`.
+MK_DEVICE bool is_seldom(CodeOp op) {
+  return has_bit(kSeldomBits, op);
+}
+/// A row of either form, or a word that is made of one.
+MK_DEVICE bool is_function(CodeOp op) {
+  const uint32_t number = static_cast<uint32_t>(op);
+  const uint64_t bits = number < kMachineOps ? kFunctionBits | kSeldomBits : kMachineFunctionBits;
+  return number % kMachineOps < 64 && (bits >> (number % kMachineOps) & 1) != 0;
 }
 #undef MK_ROW_brief
 #undef MK_ROW_ternary

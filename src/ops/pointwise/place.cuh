@@ -16,6 +16,14 @@ MK_DEVICE Lanes<uint32_t> hidden_lane() {
   return device::shuffle_index(device::lane_index(), device::lane_index());
 }
 
+/// The same value, by a way that the compiler does not see through: comparisons with it stay where they are written.
+MK_DEVICE uint32_t hidden(uint32_t x) {
+#if MK_ON_GPU
+  asm("" : "+r"(x));
+#endif
+  return x;
+}
+
 /// Every type that runs byte code begins its index words so.
 enum TileIndex { kTileOuter0, kTileOuter1, kTileRow, kTileColumn, kTileRows, kTileColumnCount };
 

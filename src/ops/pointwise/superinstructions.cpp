@@ -8,6 +8,30 @@ namespace {
 using program::CodeOp;
 using program::CodeWord;
 
+/// A row of the forms `function` and `seldom`, or made of one.
+bool is_function(const CodeWord& word) {
+  switch (static_cast<CodeOp>(word.op)) {
+#define MK_FORM_brief(name)
+#define MK_FORM_ternary(name)
+#define MK_FORM_special(name)
+#define MK_FORM_function(name) case CodeOp::name:
+#define MK_FORM_seldom(name) case CodeOp::name:
+#define MK_OPERATION(name, arity, result, form, ...) MK_FORM_##form(name)
+#include "ir/operations.def"
+#undef MK_FORM_brief
+#undef MK_FORM_ternary
+#undef MK_FORM_special
+#undef MK_FORM_function
+#undef MK_FORM_seldom
+    case CodeOp::reverse_div:
+    case CodeOp::reverse_pow:
+    case CodeOp::silu_mul:
+      return true;
+    default:
+      return false;
+  }
+}
+
 struct Pattern {
   std::array<CodeOp, 4> run;
   std::size_t length;
@@ -45,9 +69,26 @@ CodeWord combined(const Pattern& pattern, const CodeWord* words) {
   return word;
 }
 
+bool rounds_one_after_the_other(const CodeWord& word, const CodeWord& next) {
+  if ((word.third & program::kRoundsAfter) != 0) return false;  // one word has room for one type
+  switch (static_cast<CodeOp>(word.op)) {
+    case CodeOp::load:
+    case CodeOp::keep:
+    case CodeOp::store:
+    case CodeOp::round:
+    case CodeOp::round_add_round:
+    case CodeOp::round_add_round_relu:
+    case CodeOp::silu_round_mul_round:
+      return false;
+    default:
+      // A function's type says which form it may have.
+      return static_cast<CodeOp>(next.op) == CodeOp::round && (word.type == next.type || !is_function(word));
+  }
+}
+
 }  // namespace
 
-void combine_superinstructions(std::vector<CodeWord>& words) {
+void combine_superinstructions(std::vector<CodeWord>& words, bool begins_with_sums) {
   std::vector<CodeWord> result;
   for (std::size_t at = 0; at < words.size();) {
     const Pattern* found = nullptr;
@@ -56,7 +97,16 @@ void combine_superinstructions(std::vector<CodeWord>& words) {
     result.push_back(found ? combined(*found, &words[at]) : words[at]);
     at += found ? found->length : 1;
   }
-  words = std::move(result);
+  words.clear();
+  for (const CodeWord& word : result) {
+    // What a product's code begins with stays as the product knows it: a row is added, and the sum is rounded.
+    if (words.size() > (begins_with_sums ? 1 : 0) && rounds_one_after_the_other(words.back(), word)) {
+      words.back().third |= program::kRoundsAfter;
+      words.back().type = word.type;
+    } else {
+      words.push_back(word);
+    }
+  }
 }
 
 }  // namespace megakittens::ops
