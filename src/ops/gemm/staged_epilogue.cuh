@@ -24,6 +24,7 @@ struct Beginning {
   bool adds_row;  ///< to all rows a 16-bit row first: nn.Linear's bias
   uint32_t source;
   uint32_t type;  ///< to which sums are rounded then; fp32 where they are not
+  uint32_t done;  ///< words that put() has run: a rounding alone is one
 
   template <class B>
   MK_DEVICE explicit Beginning(const Context<B>& c) {
@@ -34,7 +35,9 @@ struct Beginning {
       const device::OperandWindow row = c.window(first.source);
       adds_row = row.row_bytes == 0 && row.column_bytes == 2 && is_half(row.type) && is_half(rounded_to(c, second));
     }
-    type = rounded_to(c, adds_row ? second : first);
+    const CodeWord rounding = adds_row ? second : first;
+    type = rounded_to(c, rounding);
+    done = (adds_row ? 1 : 0) + (static_cast<CodeOp>(rounding.op) == CodeOp::round && is_half(type) ? 1 : 0);
   }
 
  private:
@@ -274,7 +277,7 @@ MK_DEVICE void store(Context<B>& c, const TilePart& part) {
     Lanes<float> acc[kValues];
     port.fetch(type, acc);
     ptx::syncwarp();
-    run_code<program::kGemmTemporaries, kAtOnce>(c, acc, port, beginning.adds_row ? 1 : 0);
+    run_code<program::kGemmTemporaries, kAtOnce>(c, acc, port, beginning.done);
   }
 }
 
