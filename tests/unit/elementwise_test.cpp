@@ -54,5 +54,35 @@ TEST(Elementwise, division_by_a_product_is_exact_below_two_to_the_31) {
   for (int i = 0; i < 100000; ++i) check(random() >> 1, std::max<std::uint32_t>(random() >> (1 + random() % 31), 1));
 }
 
+std::vector<std::string> words_of(const ir::PointwiseBody& body, int operands) {
+  const auto made = compile_pointwise(body, 0, operands, {ir::DType::bf16}, program::kTemporaries);
+  std::vector<std::string> words;
+  for (const program::CodeWord& word : std::get<Code>(made).words)
+    words.push_back(std::string(program::name_of(static_cast<program::CodeOp>(word.op))) +
+                    ((word.third & program::kRoundsAfter) != 0 ? ", rounded" : ""));
+  return words;
+}
+
+TEST(PointwiseCode, a_rounding_is_a_bit_of_the_word_before_it) {
+  using ir::PointwiseOp, ir::Ref, ir::DType;
+  const ir::PointwiseBody chain{.steps = {{PointwiseOp::add, {Ref::operand(0), Ref::operand(1)}},
+                                          {PointwiseOp::round, {Ref::step(0)}, DType::bf16},
+                                          {PointwiseOp::exp, {Ref::step(1)}},
+                                          {PointwiseOp::round, {Ref::step(2)}, DType::bf16},
+                                          {PointwiseOp::round, {Ref::step(3)}, DType::f16},
+                                          {PointwiseOp::neg, {Ref::step(4)}}},
+                                .results = {5}};
+  EXPECT_EQ(words_of(chain, 2),
+            (std::vector<std::string>{"load", "add, rounded", "exp, rounded", "round", "neg", "store"}));
+  // What a product does with its sums before it stages them stays two words.
+  const ir::PointwiseBody linear{.steps = {{PointwiseOp::add, {Ref::accumulator(), Ref::operand(0)}},
+                                           {PointwiseOp::round, {Ref::step(0)}, DType::bf16},
+                                           {PointwiseOp::mul, {Ref::step(1), Ref::operand(1)}},
+                                           {PointwiseOp::round, {Ref::step(2)}, DType::bf16},
+                                           {PointwiseOp::sigmoid, {Ref::step(3)}}},
+                                 .results = {4}};
+  EXPECT_EQ(words_of(linear, 2), (std::vector<std::string>{"add", "round", "mul, rounded", "sigmoid", "store"}));
+}
+
 }  // namespace
 }  // namespace megakittens::ops::elementwise
