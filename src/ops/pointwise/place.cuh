@@ -18,10 +18,9 @@ MK_DEVICE Lanes<uint32_t> hidden_lane() {
 
 /// The same value, by a way that the compiler does not see through: comparisons with it stay where they are written.
 MK_DEVICE uint32_t hidden(uint32_t x) {
-#if MK_ON_GPU
-  asm("" : "+r"(x));
-#endif
-  return x;
+  Lanes<uint32_t> value[1] = {Lanes<uint32_t>(x)};
+  ptx::keep_in_order(value);
+  return device::lane_value<uint32_t>(value[0]);
 }
 
 /// Every type that runs byte code begins its index words so.
