@@ -99,11 +99,11 @@ def test_scheduling_options_do_not_belong_to_a_program(program):
 
 
 @pytest.mark.parametrize("command", ["run", "check", "inspect"])
-@pytest.mark.parametrize("icode", ["2", "3", "17"])
+@pytest.mark.parametrize("icode", ["1", "3", "17"])
 def test_a_program_with_another_icode_is_refused(graph, tmp_path, command, icode):
     path = tmp_path / "other.txt"
     megakittens("schedule", graph, "--sms", 4, "--fusion", "off", "-o", path)
-    text, count = re.subn(r"(?m)^instruction icode 1 ", f"instruction icode {icode} ", path.read_text())
+    text, count = re.subn(r"(?m)^instruction icode 2 ", f"instruction icode {icode} ", path.read_text())
     assert count > 0
     path.write_text(text)
     message = error(command, path)
