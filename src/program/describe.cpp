@@ -35,6 +35,8 @@ std::string describe_code(const NodeRecord& record) {
     text += fmt::format("{}{}{}", i == 0 ? "" : "; ", name_of(op), describe_source(word.source));
     if (op == CodeOp::keep || op == CodeOp::where) text += fmt::format(" t{}", word.third & ~kRoundsAfter);
     if (op == CodeOp::store) text += fmt::format(" %{}", word.third);
+    if (op != CodeOp::store && (word.third & kRoundsAfter) != 0)
+      text += fmt::format(", rounded to {}", name_of(ElementType{word.type}));
     if (op == CodeOp::store || op == CodeOp::round) text += fmt::format(" {}", name_of(ElementType{word.type}));
   }
   return text;

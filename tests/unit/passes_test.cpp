@@ -177,6 +177,8 @@ TEST(Passes, what_is_exact_is_not_rounded_between_operations) {
   };
   EXPECT_EQ(rounds([](Builder& b, Handle x) { return b.relu(b.neg(b.pointwise(PointwiseOp::abs, {x}))); }), 0);
   EXPECT_EQ(rounds([](Builder& b, Handle x) { return b.relu(b.pointwise(PointwiseOp::minimum, b.neg(x), 2.5)); }), 0);
+  // Through another 16-bit type and back: neither holds all of the other's values.
+  EXPECT_EQ(rounds([](Builder& b, Handle x) { return b.neg(b.cast(b.cast(x, DType::f16), DType::bf16)); }), 2);
   // 0.1 is no bf16, and a sum seldom is.
   EXPECT_EQ(rounds([](Builder& b, Handle x) { return b.neg(b.pointwise(PointwiseOp::minimum, x, 0.1)); }), 1);
   EXPECT_EQ(rounds([](Builder& b, Handle x) { return b.relu(b.neg(b.add(x, x))); }), 1);

@@ -30,7 +30,8 @@ struct Shape {
   }
   MK_DEVICE uint32_t stages() const { return depth == 0 ? 1 : (elements + piece - 1) / piece; }
   MK_DEVICE bool gathers() const { return staging != 0; }
-  /// Page of the ring's place, and bytes from its beginning: by shifts, a division takes 150 clocks.
+  /// Page of the ring's place, and bytes from its beginning: by shifts, for a division would be on the way to every
+  /// load.
   MK_DEVICE uint32_t page_shift() const { return per_page > 4 ? 3 : per_page > 2 ? 2 : per_page - 1; }
   MK_DEVICE uint32_t page_of(uint32_t place) const { return place >> page_shift(); }
   template <class B>

@@ -87,7 +87,7 @@ struct Seldom {
 #undef MK_ROW_function
 #undef MK_ROW_seldom
 
-/// A bit for each row of the form `function`, of the form `seldom`, and of those that take one argument.
+/// A bit for each row of the form `function`, and of the form `seldom`.
 #define MK_BIT(name) | uint64_t{1} << static_cast<uint32_t>(CodeOp::name)
 #define MK_ROW_function(name, arity, expression) MK_BIT(name)
 #define MK_ROW_seldom(name, arity, expression)

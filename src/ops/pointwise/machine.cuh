@@ -52,8 +52,8 @@ MK_DEVICE void run_function_word(const CodeWord word, Lanes<float> (&acc)[kCount
   }
 }
 
-/// One word on the whole chunk. The commonest operations stand before the others: a comparison and its branch take some
-/// 40 clocks, and there are six on the way to any of the rest.
+/// One word on the whole chunk. The commonest operations stand before the others: the compiler makes a tree of
+/// dependent comparisons of the switch, six deep, which takes more of a word's time than its arithmetic.
 template <int kTemporaries, uint32_t kAtOnce, uint32_t kCount>
 MK_DEVICE void run_word(const CodeWord word, Lanes<float> (&acc)[kCount], Lanes<float> (&s)[kCount],
                         Lanes<float> (&temporaries)[kTemporaries][kCount]) {
